@@ -1,0 +1,74 @@
+"""What is to be timed: one problem, on one device, over rotating input sets."""
+
+import dataclasses
+from collections.abc import Callable
+from typing import Any
+
+
+class Skipped(Exception):  # noqa: N818 - a state, not an error
+    """Why a peer does not take part."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Task:
+    keys: dict[str, str]  # as typed on the command line, defaults filled in
+    given: frozenset[str]  # keys that were not left at their default
+    device: str
+    seed: int
+    sets: int
+
+    @staticmethod
+    def from_request(request: dict[str, Any]) -> "Task":
+        keys = request.get("defaults", {}) | request["keys"]
+        return Task(
+            keys=keys,
+            given=frozenset(request["keys"]),
+            device=request["device"],
+            seed=request["seed"],
+            sets=request["sets"],
+        )
+
+    def integer(self, key: str) -> int:
+        return int(self.keys[key])
+
+    def flag(self, key: str) -> bool:
+        return self.keys[key] == "true"
+
+    def dtype(self, key: str) -> Any:
+        """A torch dtype; None for "none"."""
+        import torch
+
+        names = {"f32": torch.float32, "f16": torch.float16, "bf16": torch.bfloat16, "none": None}
+        return names[self.keys[key]]
+
+    def rows_of(self, cols: int, dtype: Any, generator: Any) -> Any:
+        """Random [rows, cols] with the problem's layout."""
+        import torch
+
+        gap = 32 if self.keys.get("layout") == "row_strided" else 0
+        whole = torch.randn(
+            self.integer("rows"),
+            cols + gap,
+            generator=generator,
+            device=self.device,
+            dtype=torch.float32,
+        ).to(dtype)
+        return whole[:, :cols]
+
+
+# Takes one input set, gives one tensor or several.
+Function = Callable[..., Any]
+
+
+@dataclasses.dataclass
+class Peer:
+    name: str
+    # Gives the function and the library's version; raises when the library is not there.
+    load: Callable[[], tuple[Function, str]]
+    inputs: list[tuple[Any, ...]]  # one tuple of arguments for each set; shared between peers
+    expected: Function  # the result in float64, for arguments in float64
+
+
+def needs_cuda(task: Task) -> None:
+    if not task.device.startswith("cuda"):
+        raise Skipped("needs a CUDA device")

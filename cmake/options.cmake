@@ -1,0 +1,30 @@
+# Language, warnings and sanitizers, as an interface target that every target of ours links.
+
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_CXX_SCAN_FOR_MODULES OFF)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+# A build folder can be moved or copied: libraries are found relative to the executable.
+set(CMAKE_BUILD_RPATH_USE_ORIGIN ON)
+
+if(PROJECT_IS_TOP_LEVEL AND NOT CMAKE_BUILD_TYPE)
+  set(CMAKE_BUILD_TYPE Release CACHE STRING "Debug, Release, RelWithDebInfo or MinSizeRel" FORCE)
+endif()
+
+add_library(einkorn_options INTERFACE)
+target_compile_features(einkorn_options INTERFACE cxx_std_20)
+if(PROJECT_IS_TOP_LEVEL)
+  target_compile_options(einkorn_options INTERFACE
+    -Wall -Wextra -Wconversion -Wshadow
+    $<$<BOOL:${EK_WERROR}>:-Werror>
+    # File names in messages do not depend on where the checkout is.
+    "-ffile-prefix-map=${PROJECT_SOURCE_DIR}/=")
+endif()
+
+if(EK_SANITIZE)
+  target_compile_options(einkorn_options INTERFACE
+    -fsanitize=${EK_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
+  target_link_options(einkorn_options INTERFACE -fsanitize=${EK_SANITIZE})
+endif()

@@ -1,0 +1,254 @@
+#pragma once
+
+// What an op and a variant are: the contract a kernel author writes, and the plain tables that the
+// registry, the tests, the benchmarks and the command line read.
+
+#include <compare>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <einkorn/device.h>
+#include <einkorn/fields.h>
+#include <einkorn/plan.h>
+#include <einkorn/tensor.h>
+
+namespace einkorn {
+
+/// Why a variant cannot serve a problem on a device. A value, not an exception: losing is normal.
+struct Refusal {
+  std::string reason;  ///< "page size 16 < 64": what was met, then what is needed
+};
+
+/// How far a result may be from the reference: |got - want| <= absolute + relative * |want|,
+/// element by element; NaN matches NaN only, an infinity its equal only.
+struct Tolerance {
+  double relative = 0;
+  double absolute = 0;
+};
+
+/// A named shape of a real model. Level 0 runs on every change on the CPU, 1 in CI, 2 on a GPU,
+/// 3 only when asked for: large or slow.
+struct Case {
+  std::string_view name;  ///< e.g. "llama3_8b_prefill"
+  int level;
+  std::string_view keys;  ///< as on the command line: "rows=8192 cols=4096 dtype=bf16"
+};
+
+enum class Role : std::uint8_t { kInput, kOutput };
+
+/// A tensor argument by name; `view` points into the arguments it was listed from.
+struct NamedTensor {
+  std::string_view name;
+  Role role;
+  TensorView* view;
+};
+
+/// Reproducible random numbers (splitmix64): the same seed gives the same tensors everywhere.
+class Rng {
+ public:
+  explicit Rng(std::uint64_t seed) : state_(seed) {}
+  std::uint64_t next() {
+    std::uint64_t z = (state_ += 0x9e3779b97f4a7c15ULL);
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebULL;
+    return z ^ (z >> 31);
+  }
+  /// Uniform in [0, 1).
+  double uniform() { return static_cast<double>(next() >> 11) * 0x1.0p-53; }
+
+ private:
+  std::uint64_t state_;
+};
+
+/// Arguments together with the memory behind them.
+template <class Args>
+struct Inputs {
+  Args args;
+  std::vector<Tensor> storage;
+};
+
+/// The contract of an op, as its author writes it. `Args` also lists its tensors:
+/// `void tensors(F&& f)` calls f("x", Role::kInput, x) for each, outputs included.
+template <class C>
+concept Contract = requires(const typename C::Args& args, const typename C::Problem& problem,
+                            Rng& rng) {
+  { C::kName } -> std::convertible_to<std::string_view>;
+  { C::kFamily } -> std::convertible_to<std::string_view>;
+  { C::kSummary } -> std::convertible_to<std::string_view>;
+  { C::match(args) } -> std::same_as<typename C::Problem>;
+  { C::device(args) } -> std::same_as<Device>;
+  { C::parse(KeyValues{}) } -> std::same_as<typename C::Problem>;
+  { C::print(problem) } -> std::same_as<std::string>;
+  { C::work(problem) } -> std::same_as<Work>;
+  { C::tolerance(problem) } -> std::same_as<Tolerance>;
+  { C::cases() } -> std::same_as<std::span<const Case>>;
+  { C::make_inputs(problem, rng) } -> std::same_as<Inputs<typename C::Args>>;
+  C::reference(args);
+  { problem == problem } -> std::same_as<bool>;
+};
+
+/// Type-erased arguments with their memory.
+struct CaseData {
+  std::shared_ptr<void> args;
+  std::vector<Tensor> storage;
+};
+
+/// A problem whose type only its op knows.
+class AnyProblem {
+ public:
+  AnyProblem() = default;
+  explicit AnyProblem(std::shared_ptr<const void> value) : value_(std::move(value)) {}
+  const void* get() const { return value_.get(); }
+
+ private:
+  std::shared_ptr<const void> value_;
+};
+
+struct Variant;
+
+/// An op as plain functions. `problem` and `args` point to the contract's own types.
+struct OpDef {
+  std::string_view name;
+  std::string_view family;
+  std::string_view summary;
+  std::vector<Key> (*keys)();
+  AnyProblem (*parse)(const KeyValues& pairs);
+  AnyProblem (*match)(const void* args);
+  std::string (*print)(const void* problem);
+  Work (*work)(const void* problem);
+  Tolerance (*tolerance)(const void* problem);
+  std::span<const Case> (*cases)();
+  CaseData (*make_inputs)(const void* problem, Rng& rng);  ///< on the CPU
+  std::shared_ptr<void> (*copy_args)(const void* args);
+  std::vector<NamedTensor> (*tensors)(void* args);
+  void (*reference)(const void* args);
+  /// Runs args through the op's public entry point (match, plan cache, launch).
+  void (*call)(const void* args, Stream stream, std::string_view variant);
+  const Variant* reference_variant;  ///< the reference as the last choice on a CPU
+};
+
+/// One implementation as plain data. Made by make_variant; named by one line in a list.
+struct Variant {
+  std::string_view op;
+  std::string_view arch;    ///< a row of ops/arches.inc
+  std::string_view design;  ///< e.g. "bulk"
+  int version;
+  std::string_view language;  ///< "cpp", "cuda", "cute"
+  std::string_view summary;
+  std::optional<Refusal> (*supports)(const void* problem, const DeviceInfo& device);
+  /// Candidates, printed; the first is the heuristic's choice. Never empty for a supported problem.
+  std::vector<std::string> (*tilings)(const void* problem, const DeviceInfo& device);
+  Plan (*plan)(const void* problem, const DeviceInfo& device, std::size_t tiling);
+
+  std::string name() const;  ///< "sm90/bulk_v1"
+  std::string id() const;    ///< "rms_norm/sm90/bulk_v1"
+};
+
+/// What a variant's author writes, gathered in one class V:
+///   struct Tiling { ...; static constexpr auto fields(); bool operator==(...) };
+///   static std::optional<Refusal> supports(const Problem&, const DeviceInfo&);
+///   static std::vector<Tiling> tilings(const Problem&, const DeviceInfo&);
+///   static Plan plan(const Problem&, const Tiling&, const DeviceInfo&);
+template <class C, class V>
+constexpr Variant make_variant(std::string_view arch, std::string_view design, int version,
+                               std::string_view language, std::string_view summary) {
+  using Problem = typename C::Problem;
+  return Variant{
+      C::kName,
+      arch,
+      design,
+      version,
+      language,
+      summary,
+      [](const void* problem, const DeviceInfo& device) {
+        return V::supports(*static_cast<const Problem*>(problem), device);
+      },
+      [](const void* problem, const DeviceInfo& device) {
+        std::vector<std::string> out;
+        for (const auto& tiling : V::tilings(*static_cast<const Problem*>(problem), device)) {
+          out.push_back(print_fields(tiling, static_cast<std::size_t>(-1)));
+        }
+        return out;
+      },
+      [](const void* problem, const DeviceInfo& device, std::size_t index) {
+        const auto& typed = *static_cast<const Problem*>(problem);
+        const auto tiling = V::tilings(typed, device).at(index);
+        Plan plan = V::plan(typed, tiling, device);
+        plan.tiling = print_fields(tiling, static_cast<std::size_t>(-1));
+        return plan;
+      }};
+}
+
+/// The reference as a variant: serves every problem on the CPU.
+template <class C>
+struct ReferenceVariant {
+  struct Tiling {
+    bool operator==(const Tiling&) const = default;
+    static constexpr auto fields() { return std::tuple{}; }
+  };
+  static std::optional<Refusal> supports(const typename C::Problem&, const DeviceInfo&) {
+    return std::nullopt;
+  }
+  static std::vector<Tiling> tilings(const typename C::Problem&, const DeviceInfo&) {
+    return {Tiling{}};
+  }
+  static Plan plan(const typename C::Problem&, const Tiling&, const DeviceInfo&) {
+    struct None {};
+    Plan out;
+    out.stages.emplace_back(host_stage<typename C::Args, None>(
+        "reference", None{}, [](const typename C::Args& args, const None&) { C::reference(args); }));
+    return out;
+  }
+  static constexpr Variant kVariant = make_variant<C, ReferenceVariant>(
+      "cpu", "reference", 1, "cpp", "the contract's own reference, in double: slow, obvious");
+};
+
+/// Fills an OpDef from a contract; `call` is the op's public entry point.
+template <Contract C>
+constexpr OpDef make_op(void (*call)(const void*, Stream, std::string_view)) {
+  using Args = typename C::Args;
+  using Problem = typename C::Problem;
+  return OpDef{
+      C::kName,
+      C::kFamily,
+      C::kSummary,
+      [] { return C::keys(); },
+      [](const KeyValues& pairs) {
+        return AnyProblem(std::make_shared<const Problem>(C::parse(pairs)));
+      },
+      [](const void* args) {
+        return AnyProblem(
+            std::make_shared<const Problem>(C::match(*static_cast<const Args*>(args))));
+      },
+      [](const void* problem) { return C::print(*static_cast<const Problem*>(problem)); },
+      [](const void* problem) { return C::work(*static_cast<const Problem*>(problem)); },
+      [](const void* problem) { return C::tolerance(*static_cast<const Problem*>(problem)); },
+      [] { return C::cases(); },
+      [](const void* problem, Rng& rng) {
+        Inputs<Args> inputs = C::make_inputs(*static_cast<const Problem*>(problem), rng);
+        return CaseData{std::make_shared<Args>(inputs.args), std::move(inputs.storage)};
+      },
+      [](const void* args) -> std::shared_ptr<void> {
+        return std::make_shared<Args>(*static_cast<const Args*>(args));
+      },
+      [](void* args) {
+        std::vector<NamedTensor> out;
+        static_cast<Args*>(args)->tensors([&](std::string_view name, Role role, TensorView& view) {
+          if (view.defined()) out.push_back({name, role, &view});
+        });
+        return out;
+      },
+      [](const void* args) { C::reference(*static_cast<const Args*>(args)); },
+      call,
+      &ReferenceVariant<C>::kVariant};
+}
+
+}  // namespace einkorn

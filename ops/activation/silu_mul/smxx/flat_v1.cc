@@ -1,0 +1,73 @@
+// Host side of silu_mul/smxx/flat_v1; the idea is told in flat_v1.cu.
+
+#include <fmt/format.h>
+
+#include "ops/activation/silu_mul/contract.h"
+#include "ops/activation/silu_mul/launch.h"
+#include "src/jit/expression.h"
+
+namespace einkorn::silu_mul::smxx {
+
+struct FlatV1 {
+  using Problem = SiluMul::Problem;
+
+  struct Tiling {
+    int threads = 256;
+    int items = 4;  ///< vectors a thread has in flight of each input
+
+    bool operator==(const Tiling&) const = default;
+    static constexpr auto fields() {
+      return std::tuple{field("threads", &Tiling::threads, "threads a block"),
+                        field("items", &Tiling::items, "vectors a thread")};
+    }
+  };
+
+  static std::int64_t blocks(const Problem& problem, const Tiling& tiling) {
+    const Extent size = extent(problem);
+    const std::int64_t piece =
+        std::int64_t{tiling.threads} * tiling.items * vector_width(problem);
+    return size.rows * ((size.cols + piece - 1) / piece);
+  }
+
+  static std::optional<Refusal> supports(const Problem& problem, const DeviceInfo& device) {
+    if (!tilings(problem, device).empty()) return std::nullopt;
+    return Refusal{fmt::format("rows {} and cols {} need more than 2147483647 blocks", problem.rows,
+                               problem.cols)};
+  }
+
+  static std::vector<Tiling> tilings(const Problem& problem, const DeviceInfo&) {
+    std::vector<Tiling> out;
+    const Extent size = extent(problem);
+    const std::int64_t vectors = size.cols / vector_width(problem);
+    for (const Tiling tiling : {Tiling{256, 2}, Tiling{256, 4}, Tiling{256, 1}, Tiling{128, 4},
+                                Tiling{128, 2}, Tiling{512, 2}, Tiling{512, 1}, Tiling{128, 1}}) {
+      if (blocks(problem, tiling) > 0x7fffffff) continue;
+      // A block wider than a row idles most of itself; a narrower one follows in the list.
+      const bool wasteful = tiling.threads * tiling.items > 2 * vectors && tiling.threads > 128;
+      if (!wasteful) out.push_back(tiling);
+    }
+    return out;
+  }
+
+  static Plan plan(const Problem& problem, const Tiling& tiling, const DeviceInfo& device) {
+    Plan out;
+    if (problem.rows == 0) return out;
+    cuda::Launch launch;
+    launch.grid.x = static_cast<std::uint32_t>(blocks(problem, tiling));
+    launch.block.x = static_cast<std::uint32_t>(tiling.threads);
+    launch.pdl = device.cc >= 90;
+    out.stages.emplace_back(launch_stage<SiluMul::Args, Params>(
+        "flat_v1", "ops/activation/silu_mul/smxx/flat_v1.cu",
+        jit::instantiate("einkorn::silu_mul::smxx::flat_v1",
+                         {traits(problem), vector_width(problem), problem.align, tiling.threads,
+                          tiling.items}),
+        launch, make_params(problem), bind));
+    return out;
+  }
+};
+
+extern const Variant flat_v1;
+constexpr Variant flat_v1 = make_variant<SiluMul, FlatV1>(
+    "smxx", "flat", 1, "cuda", "all of a thread's loads before its first use, any layout");
+
+}  // namespace einkorn::silu_mul::smxx

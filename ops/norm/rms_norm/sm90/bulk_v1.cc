@@ -1,0 +1,131 @@
+// Host side of rms_norm/sm90/bulk_v1; the idea is told in bulk_v1.cu.
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "ops/norm/rms_norm/contract.h"
+#include "ops/norm/rms_norm/launch.h"
+#include "src/jit/expression.h"
+
+namespace einkorn::rms_norm::sm90 {
+
+struct BulkV1 {
+  using Problem = RmsNorm::Problem;
+
+  struct Tiling {
+    int lanes = 128;  ///< threads a group, which works on one row
+    int items = 4;    ///< vectors a thread
+    int groups = 2;   ///< groups a block
+    int stages = 4;   ///< rows a group has in flight
+    int blocks = 2;   ///< blocks a multiprocessor
+
+    bool operator==(const Tiling&) const = default;
+    static constexpr auto fields() {
+      return std::tuple{field("lanes", &Tiling::lanes, "threads a group"),
+                        field("items", &Tiling::items, "vectors a thread"),
+                        field("groups", &Tiling::groups, "groups a block"),
+                        field("stages", &Tiling::stages, "rows in flight a group"),
+                        field("blocks", &Tiling::blocks, "blocks a multiprocessor")};
+    }
+  };
+
+  static std::int64_t stage_bytes(const Problem& problem) {
+    std::int64_t bytes = problem.cols * (bits(problem.dtype) / 8);
+    if (problem.residual) bytes += problem.cols * (bits(*problem.residual) / 8);
+    return bytes;
+  }
+
+  static std::optional<Refusal> supports(const Problem& problem, const DeviceInfo& device) {
+    if (problem.align < 16) {
+      return Refusal{fmt::format("align {} < 16: bulk copies move multiples of 16 bytes",
+                                 problem.align)};
+    }
+    for (const auto dtype : {std::optional(problem.dtype), problem.residual}) {
+      if (dtype && problem.cols * bits(*dtype) % 128 != 0) {
+        return Refusal{fmt::format("a row of {} {} elements is not a multiple of 16 bytes",
+                                   problem.cols, name(*dtype))};
+      }
+    }
+    if (vector_width(problem) * bits(problem.dtype) != 128) {
+      return Refusal{fmt::format("cols {} is not a multiple of 16 bytes of {}", problem.cols,
+                                 name(problem.dtype))};
+    }
+    if (tilings(problem, device).empty()) {
+      return Refusal{fmt::format("a ring of rows of {} bytes does not fit registers and {} bytes of "
+                                 "shared memory",
+                                 stage_bytes(problem), device.smem_per_block_optin)};
+    }
+    return std::nullopt;
+  }
+
+  /// Rings that fit, the heuristic's first: about 100 KB of rows in flight on a multiprocessor.
+  static std::vector<Tiling> tilings(const Problem& problem, const DeviceInfo& device) {
+    const int vec = 128 / bits(problem.dtype);
+    const auto vectors = static_cast<int>((problem.cols + vec - 1) / vec);
+    const bool wide = problem.residual.has_value() || bits(problem.dtype) == 32;
+    std::vector<Tiling> out;
+    for (int lanes = 32; lanes <= 512; lanes *= 2) {
+      const int items = (vectors + lanes - 1) / lanes;
+      if (items * vec > (wide ? 32 : 64) || (lanes > 32 && lanes / 2 >= vectors)) continue;
+      for (int groups = 1; groups <= 8 && lanes * groups <= 512; groups *= 2) {
+        for (int stages = 2; stages <= 8; ++stages) {
+          for (int blocks = 1; blocks <= 8; blocks *= 2) {
+            const Tiling tiling{lanes, items, groups, stages, blocks};
+            if (fits(problem, tiling, device)) out.push_back(tiling);
+          }
+        }
+      }
+    }
+    std::stable_sort(out.begin(), out.end(), [&](const Tiling& a, const Tiling& b) {
+      return badness(problem, a) < badness(problem, b);
+    });
+    if (out.size() > 48) out.resize(48);
+    return out;
+  }
+
+  static bool fits(const Problem& problem, const Tiling& tiling, const DeviceInfo& device) {
+    const std::int64_t smem = tiling.groups * tiling.stages * stage_bytes(problem);
+    const int threads = tiling.lanes * tiling.groups * tiling.blocks;
+    const int registers = 40 + 3 * tiling.items * (128 / bits(problem.dtype));
+    // A kibibyte a block is the system's, and barriers and sums are static.
+    return smem + 2048 <= device.smem_per_block_optin &&
+           (smem + 2048) * tiling.blocks <= device.smem_per_sm && threads >= 256 &&
+           threads <= device.max_threads_per_sm && threads * registers <= 65536;
+  }
+
+  static std::int64_t badness(const Problem& problem, const Tiling& tiling) {
+    const std::int64_t in_flight =
+        tiling.groups * tiling.stages * tiling.blocks * stage_bytes(problem);
+    return std::abs(in_flight - 128 * 1024) + 4096 * std::abs(tiling.items - 4) +
+           1024 * std::abs(tiling.stages - 4) + 512 * tiling.groups;
+  }
+
+  static Plan plan(const Problem& problem, const Tiling& tiling, const DeviceInfo& device) {
+    Plan out;
+    if (problem.rows == 0) return out;
+    const int vec = 128 / bits(problem.dtype);
+    const bool exact = std::int64_t{tiling.lanes} * tiling.items * vec == problem.cols;
+    const std::int64_t wanted = (problem.rows + tiling.groups - 1) / tiling.groups;
+    cuda::Launch launch;
+    launch.grid.x = static_cast<std::uint32_t>(
+        std::min<std::int64_t>(wanted, std::int64_t{device.sm_count} * tiling.blocks));
+    launch.block.x = static_cast<std::uint32_t>(tiling.lanes * tiling.groups);
+    launch.smem_bytes =
+        static_cast<std::uint32_t>(tiling.groups * tiling.stages * stage_bytes(problem));
+    launch.pdl = true;
+    out.stages.emplace_back(launch_stage<RmsNorm::Args, Params>(
+        "bulk_v1", "ops/norm/rms_norm/sm90/bulk_v1.cu",
+        jit::instantiate("einkorn::rms_norm::sm90::bulk_v1",
+                         {traits(problem), vec, tiling.lanes, tiling.items, tiling.groups,
+                          tiling.stages, exact}),
+        launch, make_params(problem), bind));
+    return out;
+  }
+};
+
+extern const Variant bulk_v1;
+constexpr Variant bulk_v1 = make_variant<RmsNorm, BulkV1>(
+    "sm90", "bulk", 1, "cuda", "persistent groups of warps over rings of rows filled by bulk copies");
+
+}  // namespace einkorn::rms_norm::sm90

@@ -1,0 +1,52 @@
+// Host side of rms_norm/smxx/loop_v1; the idea is told in loop_v1.cu.
+
+#include <algorithm>
+
+#include "ops/norm/rms_norm/contract.h"
+#include "ops/norm/rms_norm/launch.h"
+#include "src/jit/expression.h"
+
+namespace einkorn::rms_norm::smxx {
+
+struct LoopV1 {
+  static constexpr std::int64_t kMaxBlocks = 0x7fffffff;  // of a grid's x
+  using Problem = RmsNorm::Problem;
+
+  struct Tiling {
+    int threads = 1024;
+
+    bool operator==(const Tiling&) const = default;
+    static constexpr auto fields() {
+      return std::tuple{field("threads", &Tiling::threads, "threads a block and row")};
+    }
+  };
+
+  static std::optional<Refusal> supports(const Problem&, const DeviceInfo&) { return std::nullopt; }
+
+  static std::vector<Tiling> tilings(const Problem& problem, const DeviceInfo&) {
+    // 1024 threads bound the chain of additions at the widest row; short rows idle most of them.
+    if (problem.cols > 32768) return {{1024}};
+    return {{1024}, {512}, {256}};
+  }
+
+  static Plan plan(const Problem& problem, const Tiling& tiling, const DeviceInfo& device) {
+    Plan out;
+    if (problem.rows == 0) return out;
+    cuda::Launch launch;
+    launch.grid.x = static_cast<std::uint32_t>(std::min(problem.rows, kMaxBlocks));
+    launch.block.x = static_cast<std::uint32_t>(tiling.threads);
+    launch.pdl = device.cc >= 90;
+    out.stages.emplace_back(launch_stage<RmsNorm::Args, Params>(
+        "loop_v1", "ops/norm/rms_norm/smxx/loop_v1.cu",
+        jit::instantiate("einkorn::rms_norm::smxx::loop_v1",
+                         {traits(problem), vector_width(problem), problem.align, tiling.threads}),
+        launch, make_params(problem), bind));
+    return out;
+  }
+};
+
+extern const Variant loop_v1;
+constexpr Variant loop_v1 = make_variant<RmsNorm, LoopV1>(
+    "smxx", "loop", 1, "cuda", "a block walks a row of any length twice, the second time in L2");
+
+}  // namespace einkorn::rms_norm::smxx

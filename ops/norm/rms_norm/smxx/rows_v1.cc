@@ -1,0 +1,94 @@
+// Host side of rms_norm/smxx/rows_v1; the idea is told in rows_v1.cu.
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "ops/norm/rms_norm/contract.h"
+#include "ops/norm/rms_norm/launch.h"
+#include "src/jit/expression.h"
+
+namespace einkorn::rms_norm::smxx {
+
+struct RowsV1 {
+  using Problem = RmsNorm::Problem;
+
+  struct Tiling {
+    int lanes = 128;  ///< threads a row
+    int items = 4;    ///< vectors a thread
+    int rows = 1;     ///< rows a block
+
+    bool operator==(const Tiling&) const = default;
+    static constexpr auto fields() {
+      return std::tuple{field("lanes", &Tiling::lanes, "threads a row"),
+                        field("items", &Tiling::items, "vectors a thread"),
+                        field("rows", &Tiling::rows, "rows a block")};
+    }
+  };
+
+  /// Values that a thread keeps: f32 sums with a residual take twice the registers of raw 16 bits.
+  static int max_elements(const Problem& problem, int lanes) {
+    const bool wide = problem.residual.has_value() || bits(problem.dtype) == 32;
+    return lanes > 512 || wide ? 32 : 64;
+  }
+
+  static std::optional<Refusal> supports(const Problem& problem, const DeviceInfo& device) {
+    if (problem.rows > 0x7fffffff) {
+      return Refusal{fmt::format("rows {} > 2147483647, the widest grid", problem.rows)};
+    }
+    if (!tilings(problem, device).empty()) return std::nullopt;
+    return Refusal{fmt::format("cols {} needs more than {} registers a thread (1024 threads, {} "
+                               "elements a vector)",
+                               problem.cols, max_elements(problem, 1024), vector_width(problem))};
+  }
+
+  /// Every row shape that covers cols, fewest idle threads and smallest rows first. 128 to 256
+  /// threads with 2 to 4 vectors each keep enough bytes in flight (measured: see the devlog).
+  static std::vector<Tiling> tilings(const Problem& problem, const DeviceInfo&) {
+    const int vec = vector_width(problem);
+    const auto vectors = static_cast<int>(problem.cols / vec);
+    std::vector<Tiling> out;
+    for (int lanes = 32; lanes <= 1024; lanes *= 2) {
+      int items = 1;
+      while (lanes * items < vectors) items *= 2;
+      if (items * vec > max_elements(problem, lanes)) continue;
+      if (lanes > 32 && lanes / 2 >= vectors) continue;  // half the threads would idle
+      for (int rows = std::max(1, 128 / lanes); rows <= std::max(1, 256 / lanes); rows *= 2) {
+        out.push_back({lanes, items, rows});
+      }
+    }
+    std::stable_sort(out.begin(), out.end(), [](const Tiling& a, const Tiling& b) {
+      return badness(a) < badness(b);
+    });
+    return out;
+  }
+
+  static int badness(const Tiling& tiling) {
+    const int ideal = tiling.items <= 4 ? 4 - tiling.items : 2 * tiling.items;
+    return ideal * 1024 + tiling.lanes * tiling.rows;
+  }
+
+  static Plan plan(const Problem& problem, const Tiling& tiling, const DeviceInfo& device) {
+    Plan out;
+    if (problem.rows == 0) return out;
+    const int vec = vector_width(problem);
+    const bool exact = std::int64_t{tiling.lanes} * tiling.items * vec == problem.cols;
+    cuda::Launch launch;
+    launch.grid.x = static_cast<std::uint32_t>((problem.rows + tiling.rows - 1) / tiling.rows);
+    launch.block.x = static_cast<std::uint32_t>(tiling.lanes * tiling.rows);
+    launch.pdl = device.cc >= 90;
+    out.stages.emplace_back(launch_stage<RmsNorm::Args, Params>(
+        "rows_v1", "ops/norm/rms_norm/smxx/rows_v1.cu",
+        jit::instantiate("einkorn::rms_norm::smxx::rows_v1",
+                         {traits(problem), vec, problem.align, tiling.lanes, tiling.items,
+                          tiling.rows, exact}),
+        launch, make_params(problem), bind));
+    return out;
+  }
+};
+
+extern const Variant rows_v1;
+constexpr Variant rows_v1 = make_variant<RmsNorm, RowsV1>(
+    "smxx", "rows", 1, "cuda", "a row in the registers of 32 to 1024 threads, one pass over memory");
+
+}  // namespace einkorn::rms_norm::smxx

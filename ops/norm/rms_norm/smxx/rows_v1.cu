@@ -1,0 +1,102 @@
+// rms_norm/smxx/rows_v1: a row stays in the registers of kLanes threads between the two passes.
+//
+// Idea: memory is read once and written once; everything else hides behind it. Up to a warp a row
+// needs no barrier, beyond that one barrier a row.
+
+#include "ops/norm/rms_norm/device.cuh"
+
+namespace einkorn::rms_norm::smxx {
+
+/// Sum over the kLanes threads of one row; every thread gets it. `partial` holds one float for each
+/// warp of the block.
+template <int kLanes>
+__device__ inline float row_sum(float value, float* partial) {
+  if constexpr (kLanes <= 32) {
+    return warp_sum<kLanes>(value);
+  } else {
+    constexpr int kWarps = kLanes / 32;
+    const int warp = static_cast<int>(threadIdx.x) / 32;
+    const int first = warp / kWarps * kWarps;
+    value = warp_sum(value);
+    if (threadIdx.x % 32 == 0) partial[warp] = value;
+    __syncthreads();
+    float sum = 0;
+#pragma unroll
+    for (int i = 0; i < kWarps; ++i) sum += partial[first + i];
+    return sum;
+  }
+}
+
+/// Grid: one block for kRows rows of kLanes threads each. kVec elements a piece, kItems pieces a
+/// thread; kAlign bytes divide every address. kExact: kLanes * kItems * kVec == cols.
+template <class Tr, int kVec, int kAlign, int kLanes, int kItems, int kRows, bool kExact>
+__global__ void __launch_bounds__(kLanes* kRows) rows_v1(const __grid_constant__ Params p) {
+  using T = typename Tr::T;
+  using W = typename Tr::W;
+  using R = typename Tr::R;
+  __shared__ float partial[kLanes * kRows / 32];
+
+  const int lane = static_cast<int>(threadIdx.x) % kLanes;
+  const i64 row = i64{blockIdx.x} * kRows + static_cast<int>(threadIdx.x) / kLanes;
+  const bool active = row < p.rows;
+  wait_for_previous_kernel();
+
+  Vec<T, kVec> x[kItems];
+  Vec<R, kVec> residual[kItems];
+  const auto inside = [&](int i) { return active && (kExact || (i * kLanes + lane) * kVec < p.cols); };
+  const T* x_row = static_cast<const T*>(p.x) + row * p.x_stride;
+#pragma unroll
+  for (int i = 0; i < kItems; ++i) {
+    const int col = (i * kLanes + lane) * kVec;
+    if (inside(i)) {
+      x[i] = Vec<T, kVec>::template load<kAlign, Cache::kStream>(x_row + col);
+      if constexpr (Tr::kHasResidual) {
+        residual[i] = Vec<R, kVec>::template load<kAlign, Cache::kStream>(
+            static_cast<const R*>(p.residual) + row * p.residual_stride + col);
+      }
+    }
+  }
+
+  const auto value_of = [&](int i, int j) {
+    float h = x[i].get(j);
+    if constexpr (Tr::kHasResidual) h += residual[i].get(j);
+    return h;
+  };
+  float sum = 0;
+#pragma unroll
+  for (int i = 0; i < kItems; ++i) {
+    if (!inside(i)) continue;
+#pragma unroll
+    for (int j = 0; j < kVec; ++j) {
+      const float h = value_of(i, j);
+      sum += h * h;
+    }
+  }
+  const float r = reciprocal_rms(row_sum<kLanes>(sum, partial), p);
+  const float scale = scale_of<Tr>(r);
+  allow_next_kernel();
+  if (!active) return;
+
+  T* y_row = static_cast<T*>(p.y) + row * p.y_stride;
+#pragma unroll
+  for (int i = 0; i < kItems; ++i) {
+    if (!inside(i)) continue;
+    const int col = (i * kLanes + lane) * kVec;
+    float h[kVec];
+#pragma unroll
+    for (int j = 0; j < kVec; ++j) h[j] = value_of(i, j);
+    const auto weight = Vec<W, kVec>::template load<kAlign, Cache::kReadOnly>(
+        static_cast<const W*>(p.weight) + col);
+    normalize_vec<Tr, kVec>(h, weight, scale, p.offset)
+        .template store<kAlign, Cache::kStream>(y_row + col);
+    if constexpr (Tr::kResidualOut) {
+      Vec<R, kVec>::from(h).template store<kAlign, Cache::kStream>(
+          static_cast<R*>(p.residual_out) + row * p.residual_out_stride + col);
+    }
+  }
+  if constexpr (Tr::kRstd) {
+    if (lane == 0) p.rstd[row] = r;
+  }
+}
+
+}  // namespace einkorn::rms_norm::smxx

@@ -1,0 +1,114 @@
+#pragma once
+
+// N elements of one thread, moved in the widest pieces that an alignment allows.
+
+#include "src/cuda/device/common/types.cuh"
+
+namespace einkorn {
+
+/// How a global access treats the caches.
+enum class Cache {
+  kDefault,
+  kStream,    ///< used once: evicted first
+  kReadOnly,  ///< the same for the whole kernel and shared by blocks: weights
+};
+
+template <int kBytes>
+struct Piece;
+template <>
+struct Piece<2> {
+  using Type = u16;
+};
+template <>
+struct Piece<4> {
+  using Type = u32;
+};
+template <>
+struct Piece<8> {
+  using Type = uint2;
+};
+template <>
+struct Piece<16> {
+  using Type = uint4;
+};
+
+template <Cache kCache, class P>
+__device__ inline P load_piece(const P* address) {
+  if constexpr (kCache == Cache::kStream) {
+    return __ldcs(address);
+  } else if constexpr (kCache == Cache::kReadOnly) {
+    return __ldg(address);
+  } else {
+    return *address;
+  }
+}
+
+template <Cache kCache, class P>
+__device__ inline void store_piece(P* address, P value) {
+  if constexpr (kCache == Cache::kStream) {
+    __stcs(address, value);
+  } else {
+    *address = value;
+  }
+}
+
+/// kN elements of T in registers. Moves in pieces of at most kAlign bytes, which the address must
+/// be a multiple of; kN * sizeof(T) must be a power of two.
+template <class T, int kN>
+struct Vec {
+  static constexpr int kBytes = kN * static_cast<int>(sizeof(T));
+
+  alignas(kBytes < 16 ? kBytes : 16) T item[kN];
+
+  template <int kAlign, Cache kCache = Cache::kDefault>
+  __device__ static Vec load(const T* address) {
+    constexpr int kPiece = kBytes < kAlign ? kBytes : kAlign;
+    using P = typename Piece<kPiece>::Type;
+    Vec out;
+#pragma unroll
+    for (int i = 0; i < kBytes / kPiece; ++i) {
+      reinterpret_cast<P*>(out.item)[i] =
+          load_piece<kCache>(reinterpret_cast<const P*>(address) + i);
+    }
+    return out;
+  }
+
+  template <int kAlign, Cache kCache = Cache::kDefault>
+  __device__ void store(T* address) const {
+    constexpr int kPiece = kBytes < kAlign ? kBytes : kAlign;
+    using P = typename Piece<kPiece>::Type;
+#pragma unroll
+    for (int i = 0; i < kBytes / kPiece; ++i) {
+      store_piece<kCache>(reinterpret_cast<P*>(address) + i,
+                          reinterpret_cast<const P*>(item)[i]);
+    }
+  }
+
+  __device__ float get(int i) const { return to_float(item[i]); }
+
+  /// Rounds kN floats to T.
+  __device__ static Vec from(const float (&values)[kN]) {
+    Vec out;
+    if constexpr (sizeof(T) == 2 && kN % 2 == 0) {
+#pragma unroll
+      for (int i = 0; i < kN / 2; ++i) {
+        reinterpret_cast<u32*>(out.item)[i] = pack2<T>(values[2 * i], values[2 * i + 1]);
+      }
+    } else {
+#pragma unroll
+      for (int i = 0; i < kN; ++i) out.item[i] = from_float<T>(values[i]);
+    }
+    return out;
+  }
+};
+
+/// Stands where a tensor is left out: loads nothing, so the compiler drops it.
+template <int kN>
+struct Vec<none, kN> {
+  template <int kAlign, Cache kCache = Cache::kDefault>
+  __device__ static Vec load(const none*) {
+    return {};
+  }
+};
+
+}  // namespace einkorn

@@ -1,0 +1,192 @@
+#include "src/jit/diagnostics.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+
+#include <fmt/format.h>
+
+namespace einkorn::jit {
+namespace {
+
+std::vector<std::string_view> lines_of(std::string_view text) {
+  std::vector<std::string_view> lines;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    lines.push_back(text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return lines;
+}
+
+std::string_view trim(std::string_view text) {
+  const std::size_t begin = text.find_first_not_of(" \t\r");
+  if (begin == std::string_view::npos) return {};
+  return text.substr(begin, text.find_last_not_of(" \t\r") - begin + 1);
+}
+
+/// The number that ends right before `unit` in a line such as "24 bytes stack frame, 8 bytes ...".
+std::int64_t number_before(std::string_view line, std::string_view unit) {
+  const std::size_t end = line.find(unit);
+  if (end == std::string_view::npos) return 0;
+  std::size_t begin = end;
+  while (begin > 0 && line[begin - 1] >= '0' && line[begin - 1] <= '9') --begin;
+  std::int64_t value = 0;
+  std::from_chars(line.data() + begin, line.data() + end, value);
+  return value;
+}
+
+std::string_view between(std::string_view line, std::string_view open, std::string_view close) {
+  const std::size_t begin = line.find(open);
+  if (begin == std::string_view::npos) return {};
+  const std::size_t start = begin + open.size();
+  const std::size_t end = line.find(close, start);
+  return end == std::string_view::npos ? std::string_view() : line.substr(start, end - start);
+}
+
+/// "path(12): error: text", with "catastrophic error" and "error #20" as well.
+std::optional<FirstError> front_end_error(std::string_view line) {
+  const std::size_t colon = line.find("): ");
+  if (colon == std::string_view::npos) return std::nullopt;
+  std::string_view rest = line.substr(colon + 3);
+  const bool catastrophic = rest.starts_with("catastrophic error");
+  if (!catastrophic && !rest.starts_with("error")) return std::nullopt;
+  const std::size_t open = line.rfind('(', colon);
+  const std::size_t text = rest.find(": ");
+  if (open == std::string_view::npos || text == std::string_view::npos) return std::nullopt;
+  FirstError error;
+  error.file = line.substr(0, open);
+  std::from_chars(line.data() + open + 1, line.data() + colon, error.line);
+  error.message = trim(rest.substr(text + 2));
+  return error;
+}
+
+/// "ptxas application ptx input, line 23; error   : text", "ptxas error   : text" and "ptxas
+/// fatal".
+std::optional<FirstError> assembler_error(std::string_view line) {
+  if (!line.starts_with("ptxas")) return std::nullopt;
+  for (std::string_view severity : {"error", "fatal"}) {
+    const std::size_t at = line.find(severity);
+    if (at == std::string_view::npos) continue;
+    const std::size_t colon = line.find(':', at);
+    if (colon == std::string_view::npos) continue;
+    return FirstError{std::string(kAssemblerFile), static_cast<int>(number_before(line, ";")),
+                      std::string(trim(line.substr(colon + 1)))};
+  }
+  return std::nullopt;
+}
+
+std::optional<FirstError> option_error(std::string_view line) {
+  for (std::string_view prefix : {"nvrtc: error: ", "nvrtc: fatal : ", "Command-line error: "}) {
+    if (line.starts_with(prefix)) {
+      return FirstError{"", 0, std::string(trim(line.substr(prefix.size())))};
+    }
+  }
+  return std::nullopt;
+}
+
+std::string list_headers(std::span<const EmbeddedSource> headers) {
+  std::string list;
+  for (const EmbeddedSource& header : headers) {
+    if (header.path.ends_with(".cu")) continue;
+    list += fmt::format("\n    {}", header.path);
+  }
+  return list.empty() ? " none is embedded" : list;
+}
+
+struct Hint {
+  std::string_view pattern;
+  std::string_view text;
+};
+
+// First match wins.
+constexpr std::array kHints = {
+    Hint{"\"__half",
+         "half precision comes from einkorn's device headers, see src/cuda/device/common"},
+    Hint{"\"half",
+         "half precision comes from einkorn's device headers, see src/cuda/device/common"},
+    Hint{"\"__nv_bfloat",
+         "bfloat16 comes from einkorn's device headers, see src/cuda/device/common"},
+    Hint{"\"cudaGridDependencySynchronize",
+         "the runtime's device functions are not there under NVRTC: use the PTX wrappers of "
+         "src/cuda/device"},
+    Hint{"is undefined",
+         "include the header that declares it: nothing is included on its own, not even the "
+         "standard library"},
+    Hint{"function without execution space annotations",
+         "mark the function __device__, or compile with -default-device"},
+    Hint{"--nv_arch", R"(only sm_90 and newer have the suffixes "a" and, from sm_100 on, "f")"},
+    Hint{"gpu-architecture",
+         R"(only sm_90 and newer have the suffixes "a" and, from sm_100 on, "f")"},
+    Hint{"unrecognized option", "Request::options go to NVRTC as they are; see its option list"},
+    Hint{"not supported on .target",
+         "the instruction needs an architecture with suffix, such as sm_90a"},
+    Hint{"requires .target",
+         "the instruction needs a newer architecture, or one with suffix, such as sm_90a"},
+    Hint{"too much shared data",
+         "static shared memory ends at 48 KiB a block: use dynamic shared memory"},
+};
+
+}  // namespace
+
+std::optional<FirstError> first_error(std::string_view log) {
+  for (std::string_view line : lines_of(log)) {
+    if (auto error = front_end_error(line)) return error;
+    if (auto error = assembler_error(line)) return error;
+    if (auto error = option_error(line)) return error;
+  }
+  return std::nullopt;
+}
+
+std::string hint_for(const FirstError& error, std::span<const EmbeddedSource> headers) {
+  const std::string_view message = error.message;
+  if (error.file == kEntryFile) {
+    return "the entry has to name a kernel of the source, fully qualified, with template arguments "
+           "that fit";
+  }
+  if (message.find("open source file") != std::string_view::npos) {
+    const std::string_view missing = between(message, "\"", "\"");
+    if (missing.find("cuda_fp16") != std::string_view::npos ||
+        missing.find("cuda_bf16") != std::string_view::npos ||
+        missing.find("cuda_fp8") != std::string_view::npos) {
+      return "the toolkit's headers are not used: half-precision types come from einkorn's device "
+             "headers, see src/cuda/device/common";
+    }
+    return fmt::format("the headers that can be included are, by path from the repository root:{}",
+                       list_headers(headers));
+  }
+  for (const Hint& hint : kHints) {
+    if (message.find(hint.pattern) != std::string_view::npos) return std::string(hint.text);
+  }
+  return {};
+}
+
+std::vector<KernelResources> parse_resources(std::string_view log) {
+  std::vector<KernelResources> found;
+  bool in_entry = false;  // functions that are not inlined have properties of their own
+  for (std::string_view line : lines_of(log)) {
+    if (!line.starts_with("ptxas") && !line.starts_with(" ")) continue;
+    if (line.find("Compiling entry function '") != std::string_view::npos) {
+      found.push_back({std::string(between(line, "Compiling entry function '", "'")), {}});
+      in_entry = false;
+    } else if (const std::size_t at = line.find("Function properties for ");
+               at != std::string_view::npos) {
+      const std::string_view name = trim(line.substr(at + 24));
+      in_entry = !found.empty() && name == found.back().lowered;
+    } else if (found.empty()) {
+      continue;
+    } else if (in_entry && line.find(" bytes stack frame") != std::string_view::npos) {
+      Resources& resources = found.back().resources;
+      resources.stack_bytes = number_before(line, " bytes stack frame");
+      resources.spill_stores = number_before(line, " bytes spill stores");
+      resources.spill_loads = number_before(line, " bytes spill loads");
+    } else if (line.find("Used ") != std::string_view::npos) {
+      Resources& resources = found.back().resources;
+      resources.registers = static_cast<int>(number_before(line, " registers"));
+      resources.static_smem = number_before(line, " bytes smem");
+    }
+  }
+  return found;
+}
+
+}  // namespace einkorn::jit

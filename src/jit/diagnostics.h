@@ -1,0 +1,43 @@
+#pragma once
+
+// What a compiler's log says, as data. Pure functions of text.
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <einkorn/jit.h>
+
+#include "src/jit/embedded.h"
+
+namespace einkorn::jit {
+
+struct FirstError {
+  std::string file;     ///< empty when the log names none, as for options
+  int line = 0;         ///< from 1; 0 when the log names none
+  std::string message;  ///< without "error:" and without the file
+};
+
+/// The file that NVRTC gives for errors in name expressions, that is, in the entries asked for.
+inline constexpr std::string_view kEntryFile = "__nv_name_map";
+/// The file of errors that the assembler reports; their lines count in the PTX.
+inline constexpr std::string_view kAssemblerFile = "ptxas";
+
+/// The first error of an NVRTC log: of its front end, of ptxas, or of its option parser.
+/// Nothing when the log holds none.
+std::optional<FirstError> first_error(std::string_view log);
+
+/// What to do about it, or empty when nothing better than the error itself is known.
+std::string hint_for(const FirstError& error, std::span<const EmbeddedSource> headers);
+
+struct KernelResources {
+  std::string lowered;
+  Resources resources;
+};
+
+/// What ptxas -v reported, one for each entry function, in the log's order.
+std::vector<KernelResources> parse_resources(std::string_view log);
+
+}  // namespace einkorn::jit

@@ -1,0 +1,273 @@
+#include "src/measure/bench.h"
+
+#include <algorithm>
+#include <exception>
+#include <optional>
+#include <utility>
+
+#include <einkorn/cuda.h>
+#include <einkorn/error.h>
+#include <fmt/format.h>
+
+#include "src/measure/input_sets.h"
+#include "src/measure/peers.h"
+#include "src/measure/sampler.h"
+
+namespace einkorn::measure {
+namespace {
+
+constexpr int kMinRounds = 11;
+constexpr int kMaxRounds = 201;
+
+/// One variant with one tiling.
+struct Candidate {
+  BenchResult result;
+  std::unique_ptr<Executable> executable;
+  std::unique_ptr<Sampler> sampler;
+  std::vector<double> samples;
+};
+
+struct PeerTimes {
+  PeerResult result;
+  std::vector<double> samples;
+};
+
+/// Everything that one case is measured with.
+struct Rig {
+  const OpEntry& entry;
+  const AnyProblem& problem;
+  const BenchOptions& options;
+  const DeviceInfo& device;
+  Work work;
+  std::optional<cuda::OwnedStream> stream;
+  InputSets inputs;
+  CopySets copies;
+  std::unique_ptr<Sampler> copy;
+  std::vector<double> copy_samples;
+  std::unique_ptr<PeerServer> server;
+  std::vector<PeerTimes> peers;
+
+  const cuda::OwnedStream* stream_or_null() const { return stream ? &*stream : nullptr; }
+  void say(const std::string& text) const {
+    if (options.progress) options.progress(text);
+  }
+};
+
+std::vector<const Variant*> pick_variants(const Rig& rig, std::string* failure) {
+  const std::string& wanted = rig.options.variant;
+  const void* problem = rig.problem.get();
+  std::vector<const Variant*> out;
+  if (wanted == "all") {
+    for (const Variant* variant : rig.entry.variants) {
+      if (variant == rig.entry.op->reference_variant) continue;
+      if (!refusal_of(*variant, problem, rig.device)) out.push_back(variant);
+    }
+    if (out.empty()) *failure = "no variant but the reference serves this problem";
+    return out;
+  }
+  const Selection selection = explain(rig.entry, problem, rig.device, wanted);
+  if (selection.chosen != nullptr) return {selection.chosen};
+  *failure = describe_failure(rig.entry, problem, rig.device, selection);
+  return out;
+}
+
+BenchResult start_result(const Rig& rig, const std::string& case_name) {
+  BenchResult result;
+  result.case_name = case_name;
+  result.problem = rig.entry.op->print(rig.problem.get());
+  return result;
+}
+
+std::vector<Candidate> make_candidates(const Rig& rig, const std::string& case_name) {
+  std::string failure;
+  std::vector<Candidate> out;
+  for (const Variant* variant : pick_variants(rig, &failure)) {
+    const auto tilings = variant->tilings(rig.problem.get(), rig.device);
+    const std::size_t count = rig.options.all_tilings ? tilings.size() : 1;
+    for (std::size_t i = 0; i < count; ++i) {
+      Candidate& one = out.emplace_back();
+      one.result = start_result(rig, case_name);
+      one.result.variant = variant->id();
+      try {
+        one.result.tiling = tilings.at(i);
+        one.executable = std::make_unique<Executable>(
+            variant->plan(rig.problem.get(), rig.device, i), rig.device);
+      } catch (const std::exception& error) {
+        one.result.failure = error.what();
+      }
+    }
+  }
+  if (out.empty()) {
+    Candidate& none = out.emplace_back();
+    none.result = start_result(rig, case_name);
+    none.result.variant = rig.options.variant;
+    none.result.failure = failure;
+  }
+  return out;
+}
+
+void make_samplers(Rig& rig, std::vector<Candidate>& candidates) {
+  rig.inputs = make_input_sets(*rig.entry.op, rig.problem, rig.device, rig.options.seed);
+  const int sets = static_cast<int>(rig.inputs.sets.size());
+  for (Candidate& one : candidates) {
+    if (!one.result.failure.empty()) continue;
+    rig.say(fmt::format("warming up {} {}", one.result.variant, one.result.tiling));
+    try {
+      one.sampler = make_sampler(
+          rig.options.device, rig.stream_or_null(),
+          [&rig, &one](int set, Stream stream) {
+            one.executable->run(rig.inputs.sets[static_cast<std::size_t>(set)].args.get(), stream);
+          },
+          sets);
+    } catch (const std::exception& error) {
+      one.result.failure = error.what();
+    }
+  }
+  // Half of the bytes are read, half of them written.
+  rig.copies = make_copy_sets(static_cast<std::int64_t>(rig.work.min_bytes / 2), rig.device,
+                              rig.options.seed);
+  rig.copy = make_sampler(
+      rig.options.device, rig.stream_or_null(),
+      [&rig](int set, Stream stream) { copy_set(rig.copies, set, stream); },
+      static_cast<int>(rig.copies.from.size()));
+}
+
+void start_peers(Rig& rig) {
+  if (!rig.options.peers) return;
+  rig.say("starting peers");
+  std::vector<PeerResult> found;
+  try {
+    rig.server = std::make_unique<PeerServer>(PeerServer::default_command());
+    found = rig.server->setup({*rig.entry.op, rig.problem, rig.options.device, rig.options.seed,
+                               static_cast<int>(rig.inputs.sets.size())});
+  } catch (const std::exception& error) {
+    found.push_back({"peers", "", {}, error.what()});
+  }
+  for (PeerResult& peer : found) {
+    if (!peer.skipped.empty()) rig.say(fmt::format("{}: skipped: {}", peer.name, peer.skipped));
+    rig.peers.push_back({std::move(peer), {}});
+  }
+}
+
+int round_count(const Rig& rig, const std::vector<Candidate>& candidates) {
+  double longest = rig.copy->seconds();
+  for (const Candidate& one : candidates) {
+    if (one.sampler) longest = std::max(longest, one.sampler->seconds());
+  }
+  const double rounds = rig.options.seconds / std::max(longest, 1e-6);
+  return static_cast<int>(
+      std::clamp(rounds, static_cast<double>(kMinRounds), static_cast<double>(kMaxRounds)));
+}
+
+void sample_peer(Rig& rig, PeerTimes& peer) {
+  if (!peer.result.skipped.empty()) return;
+  try {
+    peer.samples.push_back(rig.server->time_us(peer.result.name));
+  } catch (const std::exception& error) {
+    peer.result.skipped = error.what();
+    peer.samples.clear();
+  }
+}
+
+void measure_rounds(Rig& rig, std::vector<Candidate>& candidates) {
+  const int rounds = round_count(rig, candidates);
+  for (int round = 0; round < rounds; ++round) {
+    rig.say(fmt::format("round {} of {}", round + 1, rounds));
+    rig.copy_samples.push_back(rig.copy->sample());
+    for (Candidate& one : candidates) {
+      if (!one.sampler || !one.result.failure.empty()) continue;
+      try {
+        one.samples.push_back(one.sampler->sample());
+      } catch (const std::exception& error) {
+        one.result.failure = error.what();
+      }
+    }
+    for (PeerTimes& peer : rig.peers) sample_peer(rig, peer);
+  }
+}
+
+Clocks clocks_between(const std::optional<cuda::ClockSample>& start,
+                      const std::optional<cuda::ClockSample>& end) {
+  if (!start || !end) return {};
+  const std::uint64_t reasons = start->throttle_reasons | end->throttle_reasons;
+  return {start->sm_mhz, end->sm_mhz, end->memory_mhz,
+          reasons == 0 ? "" : cuda::describe_throttle(reasons)};
+}
+
+/// Rates and roofs from the times.
+void finish(const Rig& rig, Candidate& one) {
+  BenchResult& result = one.result;
+  result.copy = summarize(rig.copy_samples);
+  result.input_sets = static_cast<int>(rig.inputs.sets.size());
+  result.roof = rig.work.min_bytes < static_cast<double>(rig.device.l2_bytes) ? "cache" : "memory";
+  const double datasheet = rig.device.datasheet_gbps;
+  // Bytes over 1e9 bytes/s, in microseconds.
+  if (datasheet > 0) result.predicted_us = rig.work.min_bytes / datasheet * 1e-3;
+  for (const PeerTimes& peer : rig.peers) {
+    result.peers.push_back(peer.result);
+    result.peers.back().timing = summarize(peer.samples);
+  }
+  if (!result.failure.empty()) return;
+  result.timing = summarize(one.samples);
+  const double median = result.timing.median_us;
+  if (median <= 0) {
+    result.failure = "no time could be measured";
+    return;
+  }
+  result.gbps = rig.work.min_bytes / median * 1e-3;
+  result.tflops = rig.work.useful_flops / median * 1e-6;
+  result.percent_of_copy = 100 * result.copy.median_us / median;
+  if (result.roof != "memory" || datasheet <= 0) return;
+  result.percent_of_roof = 100 * result.gbps / datasheet;
+  if (result.percent_of_roof > 100) {
+    result.failure = fmt::format(
+        "accounting error: {:.0f} GB/s is {:.1f} % of the datasheet's {:.0f} GB/s, more than "
+        "memory "
+        "can give; the op's minimum bytes, the input sets or the cache size are wrong",
+        result.gbps, result.percent_of_roof, datasheet);
+  }
+}
+
+}  // namespace
+
+std::vector<BenchResult> bench(const OpEntry& entry, const AnyProblem& problem,
+                               const std::string& case_name, const BenchOptions& options) {
+  const bool gpu = options.device.kind == DeviceKind::kCuda;
+  Rig rig{entry,
+          problem,
+          options,
+          device_info(options.device),
+          entry.op->work(problem.get()),
+          {},
+          {},
+          {},
+          nullptr,
+          {},
+          nullptr,
+          {}};
+  std::vector<Candidate> candidates = make_candidates(rig, case_name);
+  const bool runs = std::ranges::any_of(
+      candidates, [](const Candidate& one) { return one.result.failure.empty(); });
+  if (runs && rig.work.min_bytes < 2) {
+    for (Candidate& one : candidates) one.result.failure = "an empty problem takes no time";
+  } else if (runs) {
+    if (gpu) rig.stream.emplace(options.device.index);
+    make_samplers(rig, candidates);
+    start_peers(rig);
+    const auto sample = [&] {
+      return gpu ? cuda::sample_clocks(options.device.index) : std::nullopt;
+    };
+    const auto before = sample();
+    measure_rounds(rig, candidates);
+    const Clocks clocks = clocks_between(before, sample());
+    for (Candidate& one : candidates) {
+      one.result.clocks = clocks;
+      finish(rig, one);
+    }
+  }
+  std::vector<BenchResult> results;
+  for (Candidate& one : candidates) results.push_back(std::move(one.result));
+  return results;
+}
+
+}  // namespace einkorn::measure

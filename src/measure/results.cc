@@ -1,0 +1,137 @@
+#include "src/measure/results.h"
+
+#include <cctype>
+#include <ctime>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <system_error>
+
+#include <einkorn/cuda.h>
+#include <einkorn/error.h>
+#include <einkorn/version.h>
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace einkorn::measure {
+namespace {
+
+// Keys in the order they are written in.
+using Json = nlohmann::ordered_json;
+
+std::string today(const char* format) {
+  return fmt::format(fmt::runtime(format), fmt::gmtime(std::time(nullptr)));
+}
+
+/// Two digits after the point are below any measurement's spread.
+double rounded(double value) {
+  return static_cast<double>(static_cast<long long>(value * 1000 + 0.5)) / 1000;
+}
+
+Json peer_json(const PeerResult& peer) {
+  Json out{{"name", peer.name}, {"version", peer.version}};
+  if (!peer.skipped.empty()) {
+    out["skipped"] = peer.skipped;
+    return out;
+  }
+  out["median_us"] = rounded(peer.timing.median_us);
+  out["q1_us"] = rounded(peer.timing.q1_us);
+  out["q3_us"] = rounded(peer.timing.q3_us);
+  return out;
+}
+
+Json result_json(const BenchResult& result) {
+  Json out{{"variant", result.variant},
+           {"case", result.case_name},
+           {"problem", result.problem},
+           {"tiling", result.tiling},
+           {"median_us", rounded(result.timing.median_us)},
+           {"q1_us", rounded(result.timing.q1_us)},
+           {"q3_us", rounded(result.timing.q3_us)},
+           {"samples", result.timing.samples},
+           {"gbps", rounded(result.gbps)},
+           {"tflops", rounded(result.tflops)},
+           {"roof", result.roof},
+           {"percent_of_roof", rounded(result.percent_of_roof)},
+           {"predicted_us", rounded(result.predicted_us)},
+           {"copy_us", rounded(result.copy.median_us)},
+           {"percent_of_copy", rounded(result.percent_of_copy)},
+           {"input_sets", result.input_sets},
+           {"clocks",
+            {{"sm_mhz_start", result.clocks.sm_mhz_start},
+             {"sm_mhz_end", result.clocks.sm_mhz_end},
+             {"memory_mhz", result.clocks.memory_mhz},
+             {"throttle", result.clocks.throttle}}},
+           {"peers", Json::array()}};
+  for (const PeerResult& peer : result.peers) out["peers"].push_back(peer_json(peer));
+  if (!result.failure.empty()) out["failure"] = result.failure;
+  return out;
+}
+
+/// What took part, by name. A missing library is left out.
+Json versions_json(const DeviceInfo& device, std::span<const BenchResult> results) {
+  Json out{{"einkorn", std::string(version())}};
+  if (device.device.kind == DeviceKind::kCuda) {
+    for (const cuda::LibraryReport& report : cuda::library_reports()) {
+      if (report.library == "libnvrtc" && !report.path.empty()) out["nvrtc"] = report.version;
+    }
+  }
+  for (const BenchResult& result : results) {
+    for (const PeerResult& peer : result.peers) {
+      if (!peer.version.empty()) out[peer.name] = peer.version;
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string results_json(std::string_view op, const DeviceInfo& device,
+                         std::span<const BenchResult> results) {
+  const bool gpu = device.device.kind == DeviceKind::kCuda;
+  Json out{{"op", std::string(op)},
+           {"device", device.name},
+           {"driver", gpu ? cuda::driver_version() : ""},
+           {"versions", versions_json(device, results)},
+           {"commit", std::string(git_commit())},
+           {"date", today("{:%Y-%m-%dT%H:%M:%SZ}")},
+           {"results", Json::array()}};
+  for (const BenchResult& result : results) out["results"].push_back(result_json(result));
+  return out.dump(2, ' ', false, Json::error_handler_t::replace) + '\n';
+}
+
+std::string results_file_name(std::string_view op, const DeviceInfo& device) {
+  std::string place;
+  for (const char c : device.name) {
+    const auto letter = static_cast<unsigned char>(c);
+    if (std::isalnum(letter) != 0) {
+      place += static_cast<char>(std::tolower(letter));
+    } else if (!place.empty() && place.back() != '_') {
+      place += '_';
+    }
+  }
+  while (!place.empty() && place.back() == '_') place.pop_back();
+  return fmt::format("{}-{}-{}.json", today("{:%Y-%m-%d}"), op, place);
+}
+
+void write_results(const std::string& path, std::string_view op, const DeviceInfo& device,
+                   std::span<const BenchResult> results) {
+  namespace fs = std::filesystem;
+  const std::string text = results_json(op, device, results);
+  std::error_code error;
+  const fs::path folder = fs::path(path).parent_path();
+  if (!folder.empty()) fs::create_directories(folder, error);
+  EK_CHECK(!error, ErrorKind::kRuntime,
+           fmt::format("results: cannot make {}: {}", folder.string(), error.message()));
+  const std::string temporary = path + ".tmp";
+  std::ofstream file(temporary, std::ios::binary | std::ios::trunc);
+  file << text;
+  file.close();
+  EK_CHECK(!file.fail(), ErrorKind::kRuntime, fmt::format("results: cannot write {}", temporary));
+  fs::rename(temporary, path, error);
+  EK_CHECK(!error, ErrorKind::kRuntime,
+           fmt::format("results: cannot write {}: {}", path, error.message()));
+}
+
+}  // namespace einkorn::measure

@@ -1,0 +1,109 @@
+// Every CUDA variant compiles for the architectures that it says it serves, without a device: plans
+// for all cases build, and their kernels go through the compiler with no spills.
+
+#include <map>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <einkorn/cuda.h>
+#include <einkorn/error.h>
+#include <einkorn/jit.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "tests/ops/support.h"
+
+namespace einkorn::test {
+namespace {
+
+struct CompileParam {
+  const OpEntry* entry;
+  const Variant* variant;
+  std::string_view device;  ///< a known device
+};
+
+std::vector<CompileParam> compile_params() {
+  static const auto view = registry();
+  std::vector<CompileParam> out;
+  for (const OpEntry& entry : view->ops()) {
+    for (const Variant* variant : entry.variants) {
+      const Arch& arch = find_arch(variant->arch);
+      if (arch.kind != DeviceKind::kCuda) continue;
+      for (const std::string_view name : kKnownDevices) {
+        const int cc = find_device_info(name).cc;
+        if (cc >= arch.min_cc && cc <= arch.max_cc) out.push_back({&entry, variant, name});
+      }
+    }
+  }
+  return out;
+}
+
+std::string compile_name(const testing::TestParamInfo<CompileParam>& info) {
+  return test_name(fmt::format("{}_for_{}", info.param.variant->id(), info.param.device));
+}
+
+/// Requests of all cases by what makes them distinct; `planned` counts the cases that are served.
+/// At level 2 and up with all tilings, below with each problem's first.
+std::map<std::tuple<std::string, std::string>, jit::Request> requests_of(const CompileParam& param,
+                                                                         int* planned) {
+  std::map<std::tuple<std::string, std::string>, jit::Request> out;
+  const auto& [entry, variant, name] = param;
+  const DeviceInfo info = find_device_info(name);
+  for (const Case& one : entry->op->cases()) {
+    const AnyProblem problem = entry->op->parse(split_key_values(one.keys));
+    if (refusal_of(*variant, problem.get(), info)) continue;
+    ++*planned;
+    const std::size_t tilings = variant->tilings(problem.get(), info).size();
+    EXPECT_GT(tilings, 0U) << one.name;
+    for (std::size_t i = 0; i < tilings; ++i) {
+      const Plan plan = variant->plan(problem.get(), info, i);
+      if (i > 0 && test_level() < 2) continue;
+      for (jit::Request& request : compile_requests(plan, jit::native_arch(info.cc))) {
+        out.try_emplace({request.file, fmt::format("{}", fmt::join(request.entries, ";"))},
+                        std::move(request));
+      }
+    }
+  }
+  return out;
+}
+
+/// Where the compiler was looked for when it is not there; empty when it is.
+std::string missing_compiler() {
+  for (const cuda::LibraryReport& report : cuda::library_reports()) {
+    if (report.library != "libnvrtc") continue;
+    if (!report.path.empty()) return {};
+    return fmt::format("no NVRTC; looked at {}", fmt::join(report.tried, ", "));
+  }
+  return "no report about NVRTC";
+}
+
+class Compile : public testing::TestWithParam<CompileParam> {};
+
+TEST_P(Compile, EveryKernelCompilesWithoutSpills) {
+  int planned = 0;
+  const auto requests = requests_of(GetParam(), &planned);
+  EXPECT_GT(planned, 0) << "serves no case";
+  ASSERT_FALSE(requests.empty());
+  if (const std::string reason = missing_compiler(); !reason.empty()) {
+    GTEST_SKIP() << reason << "; " << requests.size() << " kernels not compiled";
+  }
+  for (const auto& [key, request] : requests) {
+    const auto artifact = jit::compile(request);
+    EXPECT_FALSE(artifact->cubin.empty());
+    for (const jit::EntryPoint& entry : artifact->entries) {
+      EXPECT_EQ(entry.resources.spill_stores, 0) << entry.expression << " for " << request.arch;
+      EXPECT_EQ(entry.resources.spill_loads, 0) << entry.expression << " for " << request.arch;
+      EXPECT_GT(entry.resources.registers, 0) << entry.expression << " for " << request.arch;
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Registry, Compile, testing::ValuesIn(compile_params()), compile_name);
+// A build without CUDA architectures has no such variants.
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(Compile);
+
+}  // namespace
+}  // namespace einkorn::test

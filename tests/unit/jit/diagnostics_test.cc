@@ -1,0 +1,135 @@
+#include "src/jit/diagnostics.h"
+
+#include <array>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace einkorn::jit {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr std::array kHeaders = {
+    EmbeddedSource{"ops/a/k.cu", ""},
+    EmbeddedSource{"src/cuda/device/common/vec.cuh", ""},
+};
+
+FirstError error_of(std::string_view log) {
+  const auto error = first_error(log);
+  EXPECT_TRUE(error.has_value()) << log;
+  return error.value_or(FirstError{});
+}
+
+TEST(FirstError, FrontEndWithFileAndLine) {
+  const FirstError error = error_of(
+      "ops/x/y.cu(3): warning #177-D: variable \"x\" was declared but never referenced\n"
+      "   int x\n"
+      "ops/x/y.cu(12): error: identifier \"foo\" is undefined\n"
+      "   foo=1;\n"
+      "   ^\n"
+      "ops/x/y.cu(14): error: expected a \";\"\n"
+      "2 errors detected in the compilation of \"ops/x/y.cu\".\n");
+  EXPECT_EQ(error.file, "ops/x/y.cu");
+  EXPECT_EQ(error.line, 12);
+  EXPECT_EQ(error.message, "identifier \"foo\" is undefined");
+  EXPECT_THAT(hint_for(error, kHeaders), HasSubstr("include the header that declares it"));
+}
+
+TEST(FirstError, NumberedErrors) {
+  const FirstError error = error_of("a.cu(7): error #20: identifier \"x\" is undefined\n");
+  EXPECT_EQ(error.line, 7);
+  EXPECT_EQ(error.message, "identifier \"x\" is undefined");
+}
+
+TEST(FirstError, MissingHeaderListsThoseThereAre) {
+  const FirstError error = error_of(
+      "ops/x/y.cu(1): catastrophic error: could not open source file \"nope.cuh\" (no directories "
+      "in search list)\n");
+  EXPECT_EQ(error.line, 1);
+  const std::string hint = hint_for(error, kHeaders);
+  EXPECT_THAT(hint, HasSubstr("\n    src/cuda/device/common/vec.cuh"));
+  EXPECT_THAT(hint, testing::Not(HasSubstr("k.cu")));
+}
+
+TEST(FirstError, ToolkitHeadersPointToOurs) {
+  const FirstError error = error_of(
+      "y.cu(1): catastrophic error: could not open source file \"cuda_fp16.h\" (no directories in "
+      "search list)\n");
+  EXPECT_THAT(hint_for(error, kHeaders), HasSubstr("einkorn's device headers"));
+  EXPECT_THAT(hint_for({"y.cu", 1, "identifier \"__half\" is undefined"}, kHeaders),
+              HasSubstr("einkorn's device headers"));
+}
+
+TEST(FirstError, Assembler) {
+  const FirstError error = error_of(
+      "ptxas info    : 0 bytes gmem\n"
+      "ptxas application ptx input, line 23; error   : Unknown modifier '.instr'\n"
+      "ptxas fatal   : Ptx assembly aborted due to errors\n");
+  EXPECT_EQ(error.file, kAssemblerFile);
+  EXPECT_EQ(error.line, 23);
+  EXPECT_EQ(error.message, "Unknown modifier '.instr'");
+}
+
+TEST(FirstError, NameExpression) {
+  const FirstError error =
+      error_of("__nv_name_map(2): error: namespace \"e\" has no member \"missing\"\n");
+  EXPECT_EQ(error.file, kEntryFile);
+  EXPECT_THAT(hint_for(error, kHeaders), HasSubstr("fully qualified"));
+}
+
+TEST(FirstError, Options) {
+  EXPECT_EQ(error_of("nvrtc: error: unrecognized option --bogus found\n").message,
+            "unrecognized option --bogus found");
+  EXPECT_THAT(
+      error_of("Command-line error: invalid or no value specified with --nv_arch flag\n").message,
+      HasSubstr("--nv_arch"));
+}
+
+TEST(FirstError, NothingInACleanLog) {
+  EXPECT_FALSE(first_error("").has_value());
+  EXPECT_FALSE(first_error("a.cu(1): warning #1: errors ahead\n").has_value());
+  EXPECT_FALSE(first_error("ptxas info    : Used 10 registers, used 0 barriers\n").has_value());
+  EXPECT_FALSE(first_error("(: ): error\n): error\n(((").has_value());
+}
+
+TEST(ParseResources, OneForEachEntryFunction) {
+  const auto found = parse_resources(
+      "ptxas info    : 0 bytes gmem\n"
+      "ptxas info    : Compiling entry function '_Z1aPf' for 'sm_90a'\n"
+      "ptxas info    : Function properties for _Z1aPf\n"
+      "ptxas         .     400 bytes stack frame, 396 bytes spill stores, 392 bytes spill loads\n"
+      "ptxas info    : Used 16 registers, used 1 barriers, 400 bytes cumulative stack size, 256 "
+      "bytes smem\n"
+      "ptxas info    : Compile time = 17.707 ms\n"
+      "ptxas info    : Compiling entry function '_Z1bPf' for 'sm_80'\n"
+      "ptxas info    : Function properties for _Z1bPf\n"
+      "    0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads\n"
+      "ptxas info    : Used 255 registers, 368 bytes cmem[0]\n");
+  ASSERT_EQ(found.size(), 2u);
+  EXPECT_EQ(found[0].lowered, "_Z1aPf");
+  EXPECT_EQ(found[0].resources.registers, 16);
+  EXPECT_EQ(found[0].resources.static_smem, 256);
+  EXPECT_EQ(found[0].resources.stack_bytes, 400);
+  EXPECT_EQ(found[0].resources.spill_stores, 396);
+  EXPECT_EQ(found[0].resources.spill_loads, 392);
+  EXPECT_EQ(found[1].lowered, "_Z1bPf");
+  EXPECT_EQ(found[1].resources.registers, 255);
+  EXPECT_EQ(found[1].resources.static_smem, 0);
+}
+
+TEST(ParseResources, DeviceFunctionsDoNotCountAsTheirKernel) {
+  const auto found = parse_resources(
+      "ptxas info    : Compiling entry function '_Z1aPf' for 'sm_90a'\n"
+      "ptxas info    : Function properties for _Z1aPf\n"
+      "    8 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads\n"
+      "ptxas info    : Used 16 registers\n"
+      "ptxas info    : Function properties for _Z6calleePf\n"
+      "    64 bytes stack frame, 4 bytes spill stores, 4 bytes spill loads\n");
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].resources.stack_bytes, 8);
+  EXPECT_EQ(found[0].resources.spill_stores, 0);
+}
+
+}  // namespace
+}  // namespace einkorn::jit
