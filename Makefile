@@ -43,6 +43,7 @@ test: configure
 	@$(python) scripts/run_tests.py build
 
 lint: configure
+	@$(python) scripts/lint_tree.py
 	@$(python) scripts/check_sources.py
 
 sanitize: bootstrap

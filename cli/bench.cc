@@ -32,11 +32,11 @@ int report_call_cost(const BenchOptions& options, const Target& target,
   std::string text;
   for (const NamedProblem& problem : problems) {
     const auto cost = measure::call_cost(*target.entry, problem.problem, device);
-    rows.push_back({{"op", target.op()},
-                    {"case", problem.name},
-                    {"op_ns", cost.op_ns},
-                    {"bare_launch_ns",
-                     cost.bare_launch_ns > 0 ? Json(cost.bare_launch_ns) : Json()}});
+    rows.push_back(
+        {{"op", target.op()},
+         {"case", problem.name},
+         {"op_ns", cost.op_ns},
+         {"bare_launch_ns", cost.bare_launch_ns > 0 ? Json(cost.bare_launch_ns) : Json()}});
     text += fmt::format("{}: {:.0f} ns a call", problem.name, cost.op_ns);
     if (cost.bare_launch_ns > 0) {
       text += fmt::format(", a bare launch {:.0f} ns, difference {:.0f} ns", cost.bare_launch_ns,

@@ -51,12 +51,13 @@ std::string roof_text(const BenchResult& result) {
 }  // namespace
 
 std::string bench_text(const std::vector<BenchResult>& results) {
-  Table table({"variant", "case", "tiling", ">median µs", ">q1-q3", ">GB/s", ">of roof",
-               ">copy µs", ">of copy", "peers µs (their time / ours)"});
+  Table table({"variant", "case", "tiling", ">median µs", ">q1-q3", ">GB/s", ">of roof", ">copy µs",
+               ">of copy", "peers µs (their time / ours)"});
   std::string notes;
   for (const BenchResult& r : results) {
     if (!r.failure.empty()) {
-      table.add({r.variant.empty() ? "none" : r.variant, r.case_name, r.tiling, paint("failed", Colour::kRed)});
+      table.add({r.variant.empty() ? "none" : r.variant, r.case_name, r.tiling,
+                 paint("failed", Colour::kRed)});
       notes += fmt::format("\n{}, {}: {}\n", r.variant, r.case_name, r.failure);
       continue;
     }

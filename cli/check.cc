@@ -19,6 +19,7 @@ std::vector<Target> find_targets(const Registry& view, const CheckOptions& optio
   if (options.all && !words.targets.empty()) {
     throw Exit(kBadUsage, "check: --all and an op both name what to check: give one of them");
   }
+  targets.reserve(words.targets.size());
   for (const std::string& word : words.targets) targets.push_back(find_target(view, word));
   if (!words.pairs.empty() && targets.size() != 1) {
     throw Exit(kBadUsage, fmt::format("check: key=value needs exactly one op, got {}\n"
@@ -48,8 +49,7 @@ class Checker {
   /// One problem, by each variant or the one that is named.
   void problem(const Target& target, const AnyProblem& problem) {
     progress_.show(fmt::format("reference of {}", target.op()));
-    const auto prepared =
-        measure::prepare(*target.entry, problem, kCommandLine, options_.seed);
+    const auto prepared = measure::prepare(*target.entry, problem, kCommandLine, options_.seed);
     for (const Variant* variant : target.entry->variants) {
       if (target.variant != nullptr && variant != target.variant) continue;
       add(measure::check_prepared(*target.entry, *variant, prepared, device_));
@@ -85,8 +85,7 @@ CompileResults compile_all(const std::vector<Target>& targets, const Words& word
                               ? cases_of_levels(target, 0, 2)
                               : bench_problems(target, words.pairs, {}, DeviceKind::kCuda);
     const auto one = compile_for_absent_devices(
-        target, problems,
-        [&](const std::string& text) { checker.progress().show(text); });
+        target, problems, [&](const std::string& text) { checker.progress().show(text); });
     all.kernels.insert(all.kernels.end(), one.kernels.begin(), one.kernels.end());
     if (!one.unavailable.empty()) all.unavailable = one.unavailable;
   }

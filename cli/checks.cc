@@ -35,8 +35,7 @@ std::string table_of_cases(const std::vector<CheckResult>& results) {
   for (const CheckResult& r : results) {
     const bool ran = r.status == Status::kPass || r.status == Status::kFail;
     table.add({r.variant, r.case_name, std::to_string(r.level), painted(r.status),
-               ran ? fmt::format("{:.3f}", r.error) : "",
-               r.reason.substr(0, r.reason.find('\n'))});
+               ran ? fmt::format("{:.3f}", r.error) : "", r.reason.substr(0, r.reason.find('\n'))});
   }
   return table.text();
 }
@@ -89,15 +88,15 @@ Json check_json(const std::vector<CheckResult>& results) {
   Json out = Json::array();
   for (const CheckResult& r : results) {
     const bool ran = r.status == Status::kPass || r.status == Status::kFail;
-    out.push_back({{"variant", r.variant},
-                   {"case", r.case_name},
-                   {"level", r.level},
-                   {"status", measure::name(r.status)},
-                   {"reason", text_or_null(r.reason)},
-                   // JSON has no infinity: an error that is none is null, and the reason says so.
-                   {"error", ran && std::isfinite(r.error) ? Json(r.error) : Json()},
-                   {"tolerance",
-                    {{"relative", r.tolerance.relative}, {"absolute", r.tolerance.absolute}}}});
+    out.push_back(
+        {{"variant", r.variant},
+         {"case", r.case_name},
+         {"level", r.level},
+         {"status", measure::name(r.status)},
+         {"reason", text_or_null(r.reason)},
+         // JSON has no infinity: an error that is none is null, and the reason says so.
+         {"error", ran && std::isfinite(r.error) ? Json(r.error) : Json()},
+         {"tolerance", {{"relative", r.tolerance.relative}, {"absolute", r.tolerance.absolute}}}});
   }
   return out;
 }

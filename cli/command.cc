@@ -3,9 +3,9 @@
 #include <functional>
 #include <span>
 
-#include <CLI/CLI.hpp>
 #include <einkorn/version.h>
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include "cli/status.h"
 #include "cli/terminal.h"

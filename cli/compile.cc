@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <set>
+#include <utility>
 
 #include <einkorn/cuda.h>
 #include <einkorn/error.h>
@@ -89,6 +90,9 @@ std::int64_t spilled(const CompiledKernel& k) {
 
 /// One line of the table: a variant's kernels for one architecture.
 struct Group {
+  Group(std::string of_variant, std::string of_arch)
+      : variant(std::move(of_variant)), arch(std::move(of_arch)) {}
+
   std::string variant, arch;
   int kernels = 0, failed = 0, spilling = 0;
   Range registers, smem, stack, spills;
@@ -121,9 +125,10 @@ std::string complaint(const CompiledKernel& k) {
                        k.error);
   }
   if (!k.spills()) return {};
-  return fmt::format("\n{} for {}, first needed by {}: {} bytes of registers spilled\n  kernel: "
-                     "{}\n",
-                     k.variant, k.arch, k.problem, spilled(k), k.kernel);
+  return fmt::format(
+      "\n{} for {}, first needed by {}: {} bytes of registers spilled\n  kernel: "
+      "{}\n",
+      k.variant, k.arch, k.problem, spilled(k), k.kernel);
 }
 
 }  // namespace
@@ -132,9 +137,9 @@ bool CompileResults::any_bad() const {
   return std::ranges::any_of(kernels, [](const CompiledKernel& k) { return k.bad(); });
 }
 
-CompileResults compile_for_absent_devices(
-    const Target& target, std::span<const NamedProblem> problems,
-    const std::function<void(const std::string&)>& progress) {
+CompileResults compile_for_absent_devices(const Target& target,
+                                          std::span<const NamedProblem> problems,
+                                          const std::function<void(const std::string&)>& progress) {
   CompileResults out;
   Compiler compiler(progress);
   std::vector<const Variant*> variants = target.entry->variants;
@@ -156,16 +161,17 @@ CompileResults compile_for_absent_devices(
 
 std::string compile_text(const CompileResults& results) {
   if (!results.unavailable.empty()) {
-    return fmt::format("CUDA variants were not compiled: {}\n  hint: `make run` brings NVRTC into "
-                       ".venv; or set EINKORN_NVRTC to a libnvrtc.so.13\n",
-                       results.unavailable);
+    return fmt::format(
+        "CUDA variants were not compiled: {}\n  hint: `make run` brings NVRTC into "
+        ".venv; or set EINKORN_NVRTC to a libnvrtc.so.13\n",
+        results.unavailable);
   }
   if (results.kernels.empty()) return {};
   std::vector<Group> groups;
   for (const CompiledKernel& k : results.kernels) {
     const auto same = [&](const Group& g) { return g.variant == k.variant && g.arch == k.arch; };
     auto group = std::ranges::find_if(groups, same);
-    if (group == groups.end()) group = groups.insert(group, {.variant = k.variant, .arch = k.arch});
+    if (group == groups.end()) group = groups.emplace(group, k.variant, k.arch);
     group->add(k);
   }
   Table table({"variant", "arch", ">kernels", ">registers", ">static shared B", ">stack B",

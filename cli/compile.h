@@ -24,7 +24,7 @@ struct CompiledKernel {
   std::string problem;  ///< the first that needed it
   jit::Resources resources;
   double compile_ms = 0;
-  std::string error;    ///< why it does not compile; empty when it does
+  std::string error;  ///< why it does not compile; empty when it does
 
   bool spills() const { return resources.spill_stores > 0 || resources.spill_loads > 0; }
   bool bad() const { return !error.empty() || spills(); }
@@ -39,9 +39,9 @@ struct CompileResults {
 /// Compiles the target's CUDA variants (or its one) with their default tiling for sm_80, sm_90a and
 /// sm_100a, each distinct kernel once. Problems that a variant refuses need no kernel of it.
 /// `progress` hears of each before it is compiled.
-CompileResults compile_for_absent_devices(
-    const Target& target, std::span<const NamedProblem> problems,
-    const std::function<void(const std::string&)>& progress);
+CompileResults compile_for_absent_devices(const Target& target,
+                                          std::span<const NamedProblem> problems,
+                                          const std::function<void(const std::string&)>& progress);
 
 /// A table for people, with what to do when there is no compiler.
 std::string compile_text(const CompileResults& results);

@@ -12,9 +12,9 @@ namespace {
 std::string to_text(const Target& target, const Choice& choice, const void* problem,
                     const DeviceInfo& device) {
   const Variant* chosen = choice.selection.chosen;
-  std::string out = fmt::format("op       {}\nproblem  {}\ndevice   {}{}\n", target.op(),
-                                choice.problem, device.name,
-                                device.present ? "" : " (not here: from the table)");
+  std::string out =
+      fmt::format("op       {}\nproblem  {}\ndevice   {}{}\n", target.op(), choice.problem,
+                  device.name, device.present ? "" : " (not here: from the table)");
   if (chosen == nullptr) {
     out += fmt::format("chosen   {}\n", paint("none", Colour::kRed));
   } else {

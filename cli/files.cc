@@ -21,9 +21,9 @@ void write_file(const std::string& path, const std::string& text) {
   file.close();
   if (file) return;
   const std::string reason = made ? made.message() : std::string(std::strerror(errno));
-  throw_error(ErrorKind::kRuntime,
-              fmt::format("{}: could not write: {}\n  hint: --output names another place", path,
-                          reason));
+  throw_error(
+      ErrorKind::kRuntime,
+      fmt::format("{}: could not write: {}\n  hint: --output names another place", path, reason));
 }
 
 std::string time_stamp() {

@@ -27,8 +27,7 @@ struct ListedVariant {
 
 constexpr ListedVariant kListed[] = {
 #define EK_OP(op)
-#define EK_VARIANT(op, arch, design, version) \
-  {#op, #arch, #design, version, EK_BUILT_##arch == 1},
+#define EK_VARIANT(op, arch, design, version) {#op, #arch, #design, version, EK_BUILT_##arch == 1},
 #include "ops/variants.inc"
 #undef EK_OP
 #undef EK_VARIANT
@@ -54,8 +53,8 @@ bool is_built(std::string_view arch) {
 
 std::string_view kind_name(DeviceKind kind) { return kind == DeviceKind::kCpu ? "cpu" : "cuda"; }
 
-/// Whether opening the driver can succeed at all: a device node, or a driver named explicitly. Asked
-/// first because a search for the driver takes longer than all the rest of the list.
+/// Whether opening the driver can succeed at all: a device node, or a driver named explicitly.
+/// Asked first because a search for the driver takes longer than all the rest of the list.
 bool may_have_cuda() {
   if (std::getenv("EINKORN_LIBCUDA") != nullptr) return true;
   for (const char* node : {"/dev/nvidiactl", "/dev/nvidia0", "/dev/dxg", "/dev/nvhost-gpu"}) {
@@ -79,7 +78,7 @@ std::vector<VariantRow> variant_rows() {
   std::vector<VariantRow> rows;
   for (const OpEntry& entry : view->ops()) {
     for (const Variant* v : entry.variants) {
-      Availability state{false, "no NVIDIA device here"};
+      Availability state{false, "no NVIDIA device"};
       if (ask_driver || find_arch(v->arch).kind == DeviceKind::kCpu) state = availability(*v);
       rows.push_back({v->id(), std::string(v->op), std::string(entry.op->family),
                       std::string(v->arch), std::string(v->design), std::string(v->language),
@@ -88,8 +87,13 @@ std::vector<VariantRow> variant_rows() {
     for (const ListedVariant& v : kListed) {
       if (v.op != entry.op->name || v.built) continue;
       rows.push_back({fmt::format("{}/{}/{}_v{}", v.op, v.arch, v.design, v.version),
-                      std::string(v.op), std::string(entry.op->family), std::string(v.arch),
-                      std::string(v.design), "", v.version, false,
+                      std::string(v.op),
+                      std::string(entry.op->family),
+                      std::string(v.arch),
+                      std::string(v.design),
+                      "",
+                      v.version,
+                      false,
                       {false, fmt::format("arch {} is not in this build (EK_ARCHES)", v.arch)}});
     }
   }
@@ -144,8 +148,8 @@ void list_ops_with_variants(bool as_json) {
     out += fmt::format("{} ({}): {}\n", entry.op->name, entry.op->family, entry.op->summary);
     Table table({"  in order of preference", "language", "what it is"});
     for (const Variant* variant : entry.variants) {
-      table.add({"  " + variant->name(), std::string(variant->language),
-                 std::string(variant->summary)});
+      table.add(
+          {"  " + variant->name(), std::string(variant->language), std::string(variant->summary)});
     }
     out += table.text();
   }
@@ -244,8 +248,8 @@ int list(const ListOptions& options) {
   } else if (options.what == "devices") {
     list_devices(options.json);
   } else {
-    throw Exit(kBadUsage, "list: " + expected_one_of(options.what,
-                                                     {"variants", "ops", "arches", "devices"}));
+    throw Exit(kBadUsage,
+               "list: " + expected_one_of(options.what, {"variants", "ops", "arches", "devices"}));
   }
   return kAllWell;
 }

@@ -26,11 +26,13 @@ void add(Rate rate, const std::function<double(std::string*)>& measure, Progress
 void add_cuda(const DeviceInfo& info, Progress& progress, std::vector<Rate>& rates) {
   const std::string device = to_string(info.device);
   const int index = info.device.index;
-  add({device, "copy", 0, "GB/s", info.datasheet_gbps, {}},
+  add(
+      {device, "copy", 0, "GB/s", info.datasheet_gbps, {}},
       [&](std::string*) { return cuda::measure_copy_gbps(index); }, progress, rates);
   for (const DType dtype : {kF32, kF16, kBF16, kF8E4M3}) {
     const std::string_view title = dtype == kF32 ? std::string_view("tf32") : name(dtype);
-    add({device, fmt::format("{} matmul", title), 0, "TFLOP/s", 0, {}},
+    add(
+        {device, fmt::format("{} matmul", title), 0, "TFLOP/s", 0, {}},
         [&](std::string* reason) {
           return cuda::measure_matmul_tflops(index, dtype, reason).value_or(0);
         },
@@ -47,9 +49,11 @@ void measure_rates(std::span<const DeviceInfo> devices, Progress& progress,
       add_cuda(info, progress, rates);
       continue;
     }
-    add({"cpu", "copy", 0, "GB/s", info.datasheet_gbps, {}},
+    add(
+        {"cpu", "copy", 0, "GB/s", info.datasheet_gbps, {}},
         [](std::string*) { return cpu::measure_copy_gbps(); }, progress, rates);
-    add({"cpu", "f32 fma", 0, "GFLOP/s", 0, {}},
+    add(
+        {"cpu", "f32 fma", 0, "GFLOP/s", 0, {}},
         [](std::string*) { return cpu::measure_fma_gflops(); }, progress, rates);
   }
 }

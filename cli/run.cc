@@ -91,8 +91,7 @@ class Run {
     for (std::size_t i = 0; i < problems_.size(); ++i) {
       if (outcome_.choices[i].selection.chosen == nullptr && !options_.all_variants) continue;
       progress_.about(fmt::format("bench {} {}", target_.op(), problems_[i].name));
-      auto some =
-          measure::bench(*target_.entry, problems_[i].problem, problems_[i].name, request);
+      auto some = measure::bench(*target_.entry, problems_[i].problem, problems_[i].name, request);
       outcome_.benches.insert(outcome_.benches.end(), some.begin(), some.end());
     }
   }
@@ -130,11 +129,11 @@ std::string Run::choices_text() const {
   for (const Choice& choice : choices) same &= id(choice) == id(choices.front());
   if (same) {
     const Selection& first = choices.front().selection;
-    std::string out = fmt::format("chosen  {} for {}, by {}\n", id(choices.front()),
-                                  choices.size() == 1 ? std::string("this problem")
-                                                      : fmt::format("all {} problems",
-                                                                    choices.size()),
-                                  first.source);
+    std::string out =
+        fmt::format("chosen  {} for {}, by {}\n", id(choices.front()),
+                    choices.size() == 1 ? std::string("this problem")
+                                        : fmt::format("all {} problems", choices.size()),
+                    first.source);
     return out + '\n' + choice_table(first);
   }
   std::string out = "chosen\n";
@@ -149,8 +148,8 @@ std::string Run::text() const {
   std::string out = fmt::format("op      {}: {}\ndevice  {}\n{}", target_.op(),
                                 target_.entry->op->summary, device_.name, choices_text());
   if (!outcome_.checks.empty()) {
-    out += fmt::format("\nchecked against the reference: {}\n\n{}", summary(totals(outcome_.checks)),
-                       check_text(outcome_.checks, false));
+    out += fmt::format("\nchecked against the reference: {}\n\n{}",
+                       summary(totals(outcome_.checks)), check_text(outcome_.checks, false));
   }
   if (!outcome_.benches.empty()) {
     out += fmt::format("\nmeasured on {}, {} s each\n\n{}", to_string(device_.device),
@@ -203,9 +202,9 @@ int run_op(const RunOptions& options) {
   Run run(options, target, device, bench_problems(target, words.pairs, {}, device.kind));
   run.all();
 
-  const std::string folder =
-      options.output.empty() ? fmt::format("out/run/{}-{}", target.op(), time_stamp())
-                             : options.output;
+  const std::string folder = options.output.empty()
+                                 ? fmt::format("out/run/{}-{}", target.op(), time_stamp())
+                                 : options.output;
   const std::string path = folder + "/report.json";
   const Json json = run.json(path);
   const std::string text = run.text();

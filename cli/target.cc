@@ -22,8 +22,7 @@ NamedProblem find_case(const Target& target, std::string_view name) {
     if (one.name == name) return problem_of(target, one);
     known.push_back(one.name);
   }
-  throw Exit(kBadUsage,
-             fmt::format("{}: --case: {}", target.op(), expected_one_of(name, known)));
+  throw Exit(kBadUsage, fmt::format("{}: --case: {}", target.op(), expected_one_of(name, known)));
 }
 
 }  // namespace
@@ -63,9 +62,10 @@ Target only_target(const Registry& registry, const Words& words, std::string_vie
   std::vector<std::string_view> ops;
   for (const OpEntry& entry : registry.ops()) ops.push_back(entry.op->name);
   if (words.targets.empty()) {
-    throw Exit(kBadUsage, fmt::format("{0}: expected an op, got none\n  hint: einkorn {0} <op>, with "
-                                      "one of {1}",
-                                      verb, fmt::join(ops, ", ")));
+    throw Exit(kBadUsage,
+               fmt::format("{0}: expected an op, got none\n  hint: einkorn {0} <op>, with "
+                           "one of {1}",
+                           verb, fmt::join(ops, ", ")));
   }
   throw Exit(kBadUsage, fmt::format("{}: expected one op, got {}\n  hint: a problem is given as "
                                     "key=value",

@@ -27,16 +27,15 @@ void on_interrupt(int) {
 }
 
 bool stderr_is_terminal() {
-  static const bool terminal = ::isatty(STDERR_FILENO) == 1;
-  return terminal;
+  static const bool kTerminal = ::isatty(STDERR_FILENO) == 1;
+  return kTerminal;
 }
 
 }  // namespace
 
 std::string paint(std::string_view text, Colour colour) {
-  static const bool enabled =
-      ::isatty(STDOUT_FILENO) == 1 && std::getenv("NO_COLOR") == nullptr;
-  if (!enabled) return std::string(text);
+  static const bool kEnabled = ::isatty(STDOUT_FILENO) == 1 && std::getenv("NO_COLOR") == nullptr;
+  if (!kEnabled) return std::string(text);
   const char* code = "2";
   if (colour == Colour::kGreen) code = "32";
   if (colour == Colour::kRed) code = "31";
@@ -66,6 +65,7 @@ void print(std::string_view text) {
 void warn(std::string_view message) { fmt::print(stderr, "einkorn: warning: {}\n", message); }
 
 void Progress::show(std::string_view text) {
+  // NOLINTNEXTLINE(bugprone-std-exception-baseclass): on purpose, see Interrupted
   if (interrupted()) throw Interrupted{};
   const std::string line =
       subject_.empty() ? std::string(text) : fmt::format("{}: {}", subject_, text);

@@ -23,7 +23,7 @@ void explain_and_run() {
     const auto selection = einkorn::explain(entry, problem.get(), einkorn::cpu_info());
     std::printf("%s\n", keys);
     for (const einkorn::Attempt& attempt : selection.tried) {
-      const std::string state = attempt.refusal                     ? attempt.refusal->reason
+      const std::string state = attempt.refusal                       ? attempt.refusal->reason
                                 : attempt.variant == selection.chosen ? "chosen"
                                                                       : "would serve";
       std::printf("  %s: %s\n", attempt.variant->name().c_str(), state.c_str());
@@ -36,8 +36,7 @@ void explain_and_run() {
   const auto* x = inputs.args.x.data_as<const float>();
   const auto* y = inputs.args.y.data_as<const float>();
   for (int i = 0; i < 4; ++i) {
-    std::printf("1.5 * %.4f + 0.25 = %.4f\n", static_cast<double>(x[i]),
-                static_cast<double>(y[i]));
+    std::printf("1.5 * %.4f + 0.25 = %.4f\n", static_cast<double>(x[i]), static_cast<double>(y[i]));
   }
 }
 

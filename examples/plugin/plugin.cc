@@ -13,6 +13,6 @@ void add(einkorn::PluginHost& host) {
 }  // namespace
 
 extern "C" const einkorn::Plugin* einkorn_plugin_v1() {
-  static const einkorn::Plugin plugin{.name = "scale_add", .add = add};
-  return &plugin;
+  static constexpr einkorn::Plugin kPlugin{.name = "scale_add", .add = add};
+  return &kPlugin;
 }

@@ -66,14 +66,14 @@ KeyValues split_key_values(std::string_view text);
 template <class S, class T>
 struct Field {
   std::string_view name;
-  T S::*member;
+  T S::* member;
   std::string_view doc;
   double min;  ///< inclusive; numbers only
   double max;  ///< inclusive
 };
 
 template <class S, class T>
-constexpr Field<S, T> field(std::string_view name, T S::*member, std::string_view doc,
+constexpr Field<S, T> field(std::string_view name, T S::* member, std::string_view doc,
                             double min = std::numeric_limits<double>::lowest(),
                             double max = std::numeric_limits<double>::max()) {
   return {name, member, doc, min, max};
@@ -103,8 +103,8 @@ void parse_field(std::string_view where, std::string_view text, double min, doub
     // What the member can hold bounds it, too.
     const auto lowest = static_cast<double>(std::numeric_limits<T>::lowest());
     const auto highest = static_cast<double>(std::numeric_limits<T>::max());
-    out = static_cast<T>(parse_integer(where, text, min < lowest ? lowest : min,
-                                       max > highest ? highest : max));
+    out = static_cast<T>(
+        parse_integer(where, text, min < lowest ? lowest : min, max > highest ? highest : max));
   } else if constexpr (std::floating_point<T>) {
     out = static_cast<T>(parse_number(where, text, min, max));
   } else if constexpr (std::same_as<T, DType>) {
@@ -212,8 +212,8 @@ std::vector<Key> describe_fields() {
   const S defaults{};
   std::vector<Key> keys;
   for_each_field<S>([&](const auto& one) {
-    keys.push_back(detail::describe_field(one.name, one.doc, one.min, one.max,
-                                          defaults.*(one.member)));
+    keys.push_back(
+        detail::describe_field(one.name, one.doc, one.min, one.max, defaults.*(one.member)));
   });
   return keys;
 }

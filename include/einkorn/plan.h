@@ -69,28 +69,27 @@ LaunchStage launch_stage(std::string name, std::string file, std::string entry,
   using Bind = void (*)(const Args&, Params&);
   stage.params.resize(sizeof(Params) + sizeof(Bind));
   std::memcpy(stage.params.data(), &params, sizeof(Params));
-  std::memcpy(stage.params.data() + sizeof(Params), &bind, sizeof(Bind));
+  std::memcpy(stage.params.data() + sizeof(Params), static_cast<const void*>(&bind), sizeof(Bind));
   static_assert(sizeof(Params) + sizeof(Bind) <= kMaxParamBytes);
   stage.bind = [](const void* args, std::byte* bytes) {
     Bind typed;
-    std::memcpy(&typed, bytes + sizeof(Params), sizeof(Bind));
+    std::memcpy(static_cast<void*>(&typed), bytes + sizeof(Params), sizeof(Bind));
     typed(*static_cast<const Args*>(args), *reinterpret_cast<Params*>(bytes));
   };
   return stage;
 }
 
 template <class Args, class State>
-HostStage host_stage(std::string name, const State& state,
-                     void (*run)(const Args&, const State&)) {
+HostStage host_stage(std::string name, const State& state, void (*run)(const Args&, const State&)) {
   static_assert(std::is_trivially_copyable_v<State>);
   using Run = void (*)(const Args&, const State&);
   HostStage stage{std::move(name), {}, nullptr};
   stage.state.resize(sizeof(State) + sizeof(Run));
   std::memcpy(stage.state.data(), &state, sizeof(State));
-  std::memcpy(stage.state.data() + sizeof(State), &run, sizeof(Run));
+  std::memcpy(stage.state.data() + sizeof(State), static_cast<const void*>(&run), sizeof(Run));
   stage.run = [](const void* args, const std::byte* bytes) {
     Run typed;
-    std::memcpy(&typed, bytes + sizeof(State), sizeof(Run));
+    std::memcpy(static_cast<void*>(&typed), bytes + sizeof(State), sizeof(Run));
     typed(*static_cast<const Args*>(args), *reinterpret_cast<const State*>(bytes));
   };
   return stage;

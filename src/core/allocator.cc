@@ -46,7 +46,7 @@ constexpr std::size_t kKinds = 2;
 struct Slots {
   CpuAllocator cpu;
   std::array<std::atomic<Allocator*>, kKinds> allocators{&cpu, nullptr};
-  std::array<std::atomic<BackendInit>, kKinds> inits{};
+  std::array<std::atomic<BackendInit>, kKinds> inits{nullptr, &detail::init_cuda_memory};
   std::mutex init_mutex;
 };
 

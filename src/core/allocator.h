@@ -38,6 +38,12 @@ void set_allocator(DeviceKind kind, Allocator* allocator);
 using BackendInit = void (*)();
 void set_backend_init(DeviceKind kind, BackendInit init);
 
+namespace detail {
+/// The built-in choice for CUDA. Declared here and defined by the cuda layer: core names no driver,
+/// and a static initialiser in a static library would be dropped by the linker.
+void init_cuda_memory();
+}  // namespace detail
+
 /// The same, giving back what was registered, so that it can be restored.
 Allocator* exchange_allocator(DeviceKind kind, Allocator* allocator);
 BackendInit exchange_backend_init(DeviceKind kind, BackendInit init);

@@ -40,12 +40,27 @@ inline HWY_ATTR void stream_u16(U16Vec value, std::uint16_t* data) {
   }
 }
 
+/// Pairs of 16-bit elements as numbers of 32 bits, the first of a pair in the lower half.
+inline HWY_ATTR U32Vec load_u16_pairs(const std::uint16_t* data) {
+#if HWY_TARGET == HWY_SCALAR
+  std::uint32_t pair;
+  std::memcpy(&pair, data, sizeof(pair));
+  return set_u32(pair);
+#else
+  return hn::BitCast(U32Tag(), hn::LoadU(hn::Repartition<std::uint16_t, F32Tag>(), data));
+#endif
+}
+
 /// Each codec: Raw (an element in memory); load and store of Lanes(F32Tag()) elements at any
-/// address; stream, a store past the caches to an address aligned to the bytes it writes; round,
-/// to the type and back. Rounding is to nearest even, NaN stays NaN, overflow gives infinity.
+/// address; load_pairs, twice as many, the even ones and the odd ones; stream, a store past the
+/// caches to an address aligned to the bytes it writes; round, to the type and back. Rounding is to
+/// nearest even, NaN stays NaN, overflow gives infinity.
 struct F32Codec {
   using Raw = float;
   static HWY_ATTR F32Vec load(const Raw* data) { return hn::LoadU(F32Tag(), data); }
+  static HWY_ATTR void load_pairs(const Raw* data, F32Vec& even, F32Vec& odd) {
+    hn::LoadInterleaved2(F32Tag(), data, even, odd);
+  }
   static HWY_ATTR void store(F32Vec value, Raw* data) { hn::StoreU(value, F32Tag(), data); }
   static HWY_ATTR void stream(F32Vec value, Raw* data) { hn::Stream(value, F32Tag(), data); }
   static HWY_ATTR F32Vec round(F32Vec value) { return value; }
@@ -56,12 +71,13 @@ struct BF16Codec {
   static HWY_ATTR F32Vec load(const Raw* data) {
     return float_of(hn::ShiftLeft<16>(hn::PromoteTo(U32Tag(), hn::LoadU(U16Tag(), data))));
   }
-  static HWY_ATTR void store(F32Vec value, Raw* data) {
-    hn::StoreU(narrow(value), U16Tag(), data);
+  static HWY_ATTR void load_pairs(const Raw* data, F32Vec& even, F32Vec& odd) {
+    const U32Vec pairs = load_u16_pairs(data);
+    even = float_of(hn::ShiftLeft<16>(pairs));
+    odd = float_of(hn::And(pairs, set_u32(0xffff0000U)));
   }
-  static HWY_ATTR void stream(F32Vec value, Raw* data) {
-    stream_u16(narrow(value), data);
-  }
+  static HWY_ATTR void store(F32Vec value, Raw* data) { hn::StoreU(narrow(value), U16Tag(), data); }
+  static HWY_ATTR void stream(F32Vec value, Raw* data) { stream_u16(narrow(value), data); }
   static HWY_ATTR F32Vec round(F32Vec value) {
     return float_of(hn::And(rounded_bits(value), set_u32(0xffff0000U)));
   }
@@ -85,12 +101,13 @@ struct BF16Codec {
 struct F16Codec {
   using Raw = std::uint16_t;
   static HWY_ATTR F32Vec load(const Raw* data) { return widen(hn::LoadU(U16Tag(), data)); }
-  static HWY_ATTR void store(F32Vec value, Raw* data) {
-    hn::StoreU(narrow(value), U16Tag(), data);
+  static HWY_ATTR void load_pairs(const Raw* data, F32Vec& even, F32Vec& odd) {
+    const U32Vec pairs = load_u16_pairs(data);
+    even = widen(hn::TruncateTo(U16Tag(), pairs));
+    odd = widen(hn::TruncateTo(U16Tag(), hn::ShiftRight<16>(pairs)));
   }
-  static HWY_ATTR void stream(F32Vec value, Raw* data) {
-    stream_u16(narrow(value), data);
-  }
+  static HWY_ATTR void store(F32Vec value, Raw* data) { hn::StoreU(narrow(value), U16Tag(), data); }
+  static HWY_ATTR void stream(F32Vec value, Raw* data) { stream_u16(narrow(value), data); }
   static HWY_ATTR F32Vec round(F32Vec value) { return widen(narrow(value)); }
 
  private:
@@ -119,8 +136,8 @@ struct F16Codec {
                                      float_of(set_u32(kSmallestNormal)));
     const auto is_special = hn::Gt(magnitude_as_int(magnitude), int_limit((0x7c00U << 13) - 1));
     const auto is_subnormal = hn::Lt(magnitude_as_int(magnitude), int_limit(0x0400U << 13));
-    const F32Vec finite = hn::IfThenElse(hn::RebindMask(F32Tag(), is_subnormal), subnormal,
-                                         float_of(normal));
+    const F32Vec finite =
+        hn::IfThenElse(hn::RebindMask(F32Tag(), is_subnormal), subnormal, float_of(normal));
     const F32Vec result =
         hn::IfThenElse(hn::RebindMask(F32Tag(), is_special), float_of(special), finite);
     return hn::Or(result, float_of(sign));

@@ -66,6 +66,11 @@ std::int64_t last_level_cache() {
 
 }  // namespace
 
+double cached_bytes(const DeviceInfo& device) {
+  constexpr double kBytesPerThread = 8 << 20;
+  return std::min(static_cast<double>(device.l2_bytes), kBytesPerThread * device.sm_count);
+}
+
 DeviceInfo describe() {
   DeviceInfo info;
   info.device = kCpuDevice;

@@ -11,6 +11,11 @@ namespace einkorn::cpu {
 /// the system does not tell is "unknown" or 0.
 DeviceInfo describe();
 
+/// Bytes of the last-level cache that a process can count on: all of it, but no more than 8 MiB a
+/// thread. Large caches are a socket's, and their cores have other tenants, most of all in virtual
+/// machines, which are told the size of the whole.
+double cached_bytes(const DeviceInfo& device);
+
 /// Names of the vector instruction sets that the CPU variants were built for and this CPU has, the
 /// one in use first: "AVX3", "AVX2", "SSE4".
 std::vector<std::string> highway_targets();

@@ -37,8 +37,8 @@ HWY_ATTR void copy_stream(const std::uint8_t* source, std::uint8_t* destination,
   hwy::FlushStream();
 }
 
-/// `rounds` times 12 independent multiply-adds of vectors, which hides a latency of 4 to 6 cycles on
-/// two units; returns the floating-point operations done.
+/// `rounds` times 12 independent multiply-adds of vectors, which hides a latency of 4 to 6 cycles
+/// on two units; returns the floating-point operations done.
 HWY_ATTR double multiply_add(std::int64_t rounds, float* result) {
   const hn::ScalableTag<float> tag;
   const auto factor = hn::Set(tag, 0.9999F);

@@ -41,8 +41,9 @@ struct AlignedDelete {
 
 int parse_thread_count(std::string_view text) {
   int count = 0;
-  const char* stop = text.data() + text.size();
-  const auto [end, error] = std::from_chars(text.data(), stop, count);
+  const char* start = text.data();
+  const char* stop = start + text.size();
+  const auto [end, error] = std::from_chars(start, stop, count);
   EK_CHECK(error == std::errc{} && end == stop && count >= 1 && count <= kMaxThreads,
            ErrorKind::kValue,
            fmt::format("EINKORN_NUM_THREADS: expected a whole number from 1 to {}, got '{}'\n"
@@ -65,9 +66,8 @@ void detail::parallel_for(std::int64_t begin, std::int64_t end, std::int64_t gra
   // Whole stretches for each thread, a few more than threads so that a late one is helped out.
   // Fixed cuts: memory then is touched in the same order run after run.
   constexpr std::int64_t kStretchesPerThread = 4;
-  const std::int64_t stretch =
-      std::max(grain, (end - begin + threads * kStretchesPerThread - 1) /
-                          (threads * kStretchesPerThread));
+  const std::int64_t stretch = std::max(
+      grain, (end - begin + threads * kStretchesPerThread - 1) / (threads * kStretchesPerThread));
   const std::int64_t stretches = (end - begin + stretch - 1) / stretch;
   arena().execute([&] {
     tbb::parallel_for(

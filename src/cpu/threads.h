@@ -28,10 +28,9 @@ void parallel_for(std::int64_t begin, std::int64_t end, std::int64_t grain, void
 template <class F>
 void parallel_for(std::int64_t begin, std::int64_t end, std::int64_t grain, F&& fn) {
   using Fn = std::remove_reference_t<F>;
-  detail::parallel_for(begin, end, grain, const_cast<std::remove_const_t<Fn>*>(&fn),
-                       [](void* context, std::int64_t b, std::int64_t e) {
-                         (*static_cast<Fn*>(context))(b, e);
-                       });
+  detail::parallel_for(
+      begin, end, grain, const_cast<std::remove_const_t<Fn>*>(&fn),
+      [](void* context, std::int64_t b, std::int64_t e) { (*static_cast<Fn*>(context))(b, e); });
 }
 
 /// Scratch memory of the calling thread, aligned to 128 bytes, at least `bytes`; kept for the

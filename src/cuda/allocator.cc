@@ -79,3 +79,5 @@ void register_allocator() {
 }
 
 }  // namespace einkorn::cuda
+
+void einkorn::detail::init_cuda_memory() { cuda::register_allocator(); }

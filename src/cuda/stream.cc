@@ -52,15 +52,6 @@ bool is_capturing(Stream stream) {
   return status != CU_STREAM_CAPTURE_STATUS_NONE;
 }
 
-void require_not_capturing(Stream stream, std::string_view what) {
-  if (stream.device.kind != DeviceKind::kCuda || !is_capturing(stream)) return;
-  throw_error(ErrorKind::kRuntime,
-              fmt::format("{}: its kernels are not compiled and loaded yet, and the stream is "
-                          "capturing a graph, during which nothing can be loaded\n"
-                          "  hint: call prepare() with the same problem before the capture",
-                          what));
-}
-
 Event::Event(int device) : device_(device) {
   const ContextGuard guard(device);
   CUevent event = nullptr;

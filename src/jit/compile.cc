@@ -63,6 +63,7 @@ class Program {
 
   nvrtcResult compile(const std::vector<std::string>& options) {
     std::vector<const char*> texts;
+    texts.reserve(options.size());
     for (const std::string& option : options) texts.push_back(option.c_str());
     return compiler_.nvrtcCompileProgram(program_, static_cast<int>(texts.size()), texts.data());
   }

@@ -39,13 +39,15 @@ struct Rig {
   const BenchOptions& options;
   const DeviceInfo& device;
   Work work;
-  std::optional<cuda::OwnedStream> stream;
-  InputSets inputs;
-  CopySets copies;
-  std::unique_ptr<Sampler> copy;
-  std::vector<double> copy_samples;
-  std::unique_ptr<PeerServer> server;
-  std::vector<PeerTimes> peers;
+  std::optional<cuda::OwnedStream> stream = std::nullopt;
+  InputSets inputs = {};
+  CopySets copies = {};
+  std::unique_ptr<Sampler> copy = nullptr;
+  std::vector<double> copy_samples = {};
+  std::unique_ptr<PeerServer> server = nullptr;
+  std::vector<PeerTimes> peers = {};
+  std::optional<cuda::ClockSample> clocks_start = std::nullopt;
+  std::optional<cuda::ClockSample> clocks_end = std::nullopt;
 
   const cuda::OwnedStream* stream_or_null() const { return stream ? &*stream : nullptr; }
   void say(const std::string& text) const {
@@ -169,6 +171,11 @@ void sample_peer(Rig& rig, PeerTimes& peer) {
   }
 }
 
+std::optional<cuda::ClockSample> sample_clocks(Device device) {
+  if (device.kind != DeviceKind::kCuda) return std::nullopt;
+  return cuda::sample_clocks(device.index);
+}
+
 void measure_rounds(Rig& rig, std::vector<Candidate>& candidates) {
   const int rounds = round_count(rig, candidates);
   for (int round = 0; round < rounds; ++round) {
@@ -182,15 +189,20 @@ void measure_rounds(Rig& rig, std::vector<Candidate>& candidates) {
         one.result.failure = error.what();
       }
     }
+    // Before the peers, and after a round: the device is then as busy as the samples make it.
+    rig.clocks_end = sample_clocks(rig.options.device);
+    if (round == 0) rig.clocks_start = rig.clocks_end;
     for (PeerTimes& peer : rig.peers) sample_peer(rig, peer);
   }
 }
 
-Clocks clocks_between(const std::optional<cuda::ClockSample>& start,
-                      const std::optional<cuda::ClockSample>& end) {
-  if (!start || !end) return {};
-  const std::uint64_t reasons = start->throttle_reasons | end->throttle_reasons;
-  return {start->sm_mhz, end->sm_mhz, end->memory_mhz,
+Clocks clocks_of(const Rig& rig) {
+  if (!rig.clocks_start || !rig.clocks_end) return {};
+  // NVML's lowest bit says that the device was idle when it was asked, which is no throttling.
+  constexpr std::uint64_t kIdle = 1;
+  const std::uint64_t reasons =
+      (rig.clocks_start->throttle_reasons | rig.clocks_end->throttle_reasons) & ~kIdle;
+  return {rig.clocks_start->sm_mhz, rig.clocks_end->sm_mhz, rig.clocks_end->memory_mhz,
           reasons == 0 ? "" : cuda::describe_throttle(reasons)};
 }
 
@@ -222,9 +234,27 @@ void finish(const Rig& rig, Candidate& one) {
   if (result.percent_of_roof > 100) {
     result.failure = fmt::format(
         "accounting error: {:.0f} GB/s is {:.1f} % of the datasheet's {:.0f} GB/s, more than "
-        "memory "
-        "can give; the op's minimum bytes, the input sets or the cache size are wrong",
+        "memory can give; the op's minimum bytes, the input sets or the cache size are wrong",
         result.gbps, result.percent_of_roof, datasheet);
+  }
+}
+
+/// Sets up and measures; what stops all of it (memory that is not to be had, a lost device) becomes
+/// the failure of each candidate.
+void measure_all(Rig& rig, std::vector<Candidate>& candidates) {
+  try {
+    if (rig.options.device.kind == DeviceKind::kCuda) rig.stream.emplace(rig.options.device.index);
+    make_samplers(rig, candidates);
+    start_peers(rig);
+    measure_rounds(rig, candidates);
+  } catch (const std::exception& error) {
+    for (Candidate& one : candidates) {
+      if (one.result.failure.empty()) one.result.failure = error.what();
+    }
+  }
+  for (Candidate& one : candidates) {
+    one.result.clocks = clocks_of(rig);
+    finish(rig, one);
   }
 }
 
@@ -232,40 +262,17 @@ void finish(const Rig& rig, Candidate& one) {
 
 std::vector<BenchResult> bench(const OpEntry& entry, const AnyProblem& problem,
                                const std::string& case_name, const BenchOptions& options) {
-  const bool gpu = options.device.kind == DeviceKind::kCuda;
-  Rig rig{entry,
-          problem,
-          options,
-          device_info(options.device),
-          entry.op->work(problem.get()),
-          {},
-          {},
-          {},
-          nullptr,
-          {},
-          nullptr,
-          {}};
+  Rig rig{entry, problem, options, device_info(options.device), entry.op->work(problem.get())};
   std::vector<Candidate> candidates = make_candidates(rig, case_name);
   const bool runs = std::ranges::any_of(
       candidates, [](const Candidate& one) { return one.result.failure.empty(); });
   if (runs && rig.work.min_bytes < 2) {
     for (Candidate& one : candidates) one.result.failure = "an empty problem takes no time";
   } else if (runs) {
-    if (gpu) rig.stream.emplace(options.device.index);
-    make_samplers(rig, candidates);
-    start_peers(rig);
-    const auto sample = [&] {
-      return gpu ? cuda::sample_clocks(options.device.index) : std::nullopt;
-    };
-    const auto before = sample();
-    measure_rounds(rig, candidates);
-    const Clocks clocks = clocks_between(before, sample());
-    for (Candidate& one : candidates) {
-      one.result.clocks = clocks;
-      finish(rig, one);
-    }
+    measure_all(rig, candidates);
   }
   std::vector<BenchResult> results;
+  results.reserve(candidates.size());
   for (Candidate& one : candidates) results.push_back(std::move(one.result));
   return results;
 }

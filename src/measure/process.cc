@@ -48,6 +48,7 @@ ChildProcess::ChildProcess(const std::vector<std::string>& argv) {
   errors_ = memfd_create("child-errors", MFD_CLOEXEC);
   std::vector<std::string> words = argv;
   std::vector<char*> pointers;
+  pointers.reserve(words.size() + 1);
   for (std::string& word : words) pointers.push_back(word.data());
   pointers.push_back(nullptr);
   posix_spawn_file_actions_t actions;

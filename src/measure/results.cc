@@ -1,10 +1,10 @@
 #include "src/measure/results.h"
 
 #include <cctype>
+#include <cmath>
 #include <ctime>
 #include <filesystem>
 #include <fstream>
-#include <map>
 #include <system_error>
 
 #include <einkorn/cuda.h>
@@ -24,10 +24,8 @@ std::string today(const char* format) {
   return fmt::format(fmt::runtime(format), fmt::gmtime(std::time(nullptr)));
 }
 
-/// Two digits after the point are below any measurement's spread.
-double rounded(double value) {
-  return static_cast<double>(static_cast<long long>(value * 1000 + 0.5)) / 1000;
-}
+/// Three digits after the point: below any measurement's spread.
+double rounded(double value) { return std::round(value * 1000) / 1000; }
 
 Json peer_json(const PeerResult& peer) {
   Json out{{"name", peer.name}, {"version", peer.version}};

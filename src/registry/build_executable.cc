@@ -12,11 +12,12 @@ std::shared_ptr<const Executable> build_executable(std::string_view op, const vo
   const DeviceInfo& device = device_info(stream.device);
   const Variant& variant = select(entry, problem, device, choice);
   if (stream.device.kind == DeviceKind::kCuda && cuda::is_capturing(stream)) {
-    throw_error(ErrorKind::kRuntime,
-                fmt::format("{}: stream: expected a prepared problem while a graph is captured, got "
-                            "a new one ({})\n  hint: call {}::prepare() with these arguments before "
-                            "the capture begins; loading a kernel is not allowed inside it",
-                            op, entry.op->print(problem), op));
+    throw_error(
+        ErrorKind::kRuntime,
+        fmt::format("{}: stream: expected a prepared problem while a graph is captured, got "
+                    "a new one ({})\n  hint: call {}::prepare() with these arguments before "
+                    "the capture begins; loading a kernel is not allowed inside it",
+                    op, entry.op->print(problem), op));
   }
   return std::make_shared<const Executable>(variant.plan(problem, device, 0), device);
 }

@@ -6,14 +6,13 @@
 
 // First reading of the lists: every object that a line names is declared. It is defined in the file
 // of the same name, so a line with no file fails to link with that name.
-#define EK_OP(op)                 \
-  namespace einkorn::op {         \
-  extern const OpDef definition;  \
+#define EK_OP(op)                \
+  namespace einkorn::op {        \
+  extern const OpDef definition; \
   }
-#define EK_VARIANT(op, arch, design, version)          \
-  EK_IF_BUILT(arch, namespace einkorn::op::arch {      \
-    extern const Variant EK_CONCAT(design##_v, version); \
-  })
+#define EK_VARIANT(op, arch, design, version) \
+  EK_IF_BUILT(                                \
+      arch, namespace einkorn::op::arch { extern const Variant EK_CONCAT(design##_v, version); })
 #include "ops/variants.inc"
 #undef EK_OP
 #undef EK_VARIANT
@@ -24,7 +23,7 @@ namespace einkorn::detail {
 std::vector<OpEntry> builtin_ops() {
   std::vector<OpEntry> entries;
 #define EK_OP(op) entries.push_back({&::einkorn::op::definition, {}});
-#define EK_VARIANT(op, arch, design, version)  \
+#define EK_VARIANT(op, arch, design, version)          \
   EK_IF_BUILT(arch, entries.back().variants.push_back( \
                         &::einkorn::op::arch::EK_CONCAT(design##_v, version));)
 #include "ops/variants.inc"

@@ -8,8 +8,8 @@
 namespace einkorn {
 
 const DeviceInfo& cpu_info() {
-  static const DeviceInfo info = cpu::describe();
-  return info;
+  static const DeviceInfo kInfo = cpu::describe();
+  return kInfo;
 }
 
 const DeviceInfo& device_info(Device device) {
@@ -18,7 +18,7 @@ const DeviceInfo& device_info(Device device) {
 
 DeviceInfo find_device_info(std::string_view name) {
   if (name == "cpu") return cpu_info();
-  if (name.substr(0, 4) == "cuda") return device_info(parse_device(name));
+  if (name.starts_with("cuda")) return device_info(parse_device(name));
   return cuda::known_device(name);
 }
 

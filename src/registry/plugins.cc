@@ -31,14 +31,15 @@ void load_one(const std::string& path, PluginHost& host) {
                        path, kEntry));
   const auto entry = reinterpret_cast<const Plugin* (*)()>(symbol);
   const Plugin* plugin = entry();
-  EK_CHECK(plugin != nullptr && plugin->add != nullptr, ErrorKind::kRuntime,
-           fmt::format("EINKORN_PLUGINS: {}: expected a Plugin with an add function, got none", path));
-  EK_CHECK(plugin->op_size == sizeof(OpDef) && plugin->variant_size == sizeof(Variant),
-           ErrorKind::kRuntime,
-           fmt::format("EINKORN_PLUGINS: {}: expected a plugin for this einkorn (layouts {}/{}), got "
-                       "one for layouts {}/{}\n  hint: rebuild it against these headers",
-                       path, sizeof(OpDef), sizeof(Variant), plugin->op_size,
-                       plugin->variant_size));
+  EK_CHECK(
+      plugin != nullptr && plugin->add != nullptr, ErrorKind::kRuntime,
+      fmt::format("EINKORN_PLUGINS: {}: expected a Plugin with an add function, got none", path));
+  EK_CHECK(
+      plugin->op_size == sizeof(OpDef) && plugin->variant_size == sizeof(Variant),
+      ErrorKind::kRuntime,
+      fmt::format("EINKORN_PLUGINS: {}: expected a plugin for this einkorn (layouts {}/{}), got "
+                  "one for layouts {}/{}\n  hint: rebuild it against these headers",
+                  path, sizeof(OpDef), sizeof(Variant), plugin->op_size, plugin->variant_size));
   plugin->add(host);
 }
 

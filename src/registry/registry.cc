@@ -23,8 +23,9 @@ class RegistryBuilder {
 
   void add_op(const OpDef& op) {
     for (const OpEntry& entry : draft_->ops_) {
-      EK_CHECK(entry.op->name != op.name, ErrorKind::kValue,
-               fmt::format("register_op: name: expected a new one, got '{}', which exists", op.name));
+      EK_CHECK(
+          entry.op->name != op.name, ErrorKind::kValue,
+          fmt::format("register_op: name: expected a new one, got '{}', which exists", op.name));
     }
     draft_->ops_.push_back({&op, {op.reference_variant}});
   }
@@ -169,9 +170,8 @@ const Variant& Registry::find_variant(const OpEntry& entry, std::string_view nam
     names.push_back(variant->name());
     if (name == names.back() || name == variant->id()) return *variant;
   }
-  throw_error(ErrorKind::kValue,
-              fmt::format("{}: variant: {}", entry.op->name,
-                          expected_one_of(name, {names.begin(), names.end()})));
+  throw_error(ErrorKind::kValue, fmt::format("{}: variant: {}", entry.op->name,
+                                             expected_one_of(name, {names.begin(), names.end()})));
 }
 
 const Arch& find_arch(std::string_view name) {

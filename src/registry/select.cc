@@ -20,12 +20,12 @@ std::optional<Refusal> arch_refusal(const Arch& arch, const DeviceInfo& device) 
   }
   if (device.cc < arch.min_cc || device.cc > arch.max_cc) {
     if (arch.max_cc >= 999) {
-      return Refusal{fmt::format("device is {}, needs sm_{} or newer", describe_target(device),
-                                 arch.min_cc)};
+      return Refusal{
+          fmt::format("device is {}, needs sm_{} or newer", describe_target(device), arch.min_cc)};
     }
-    return Refusal{fmt::format("device is {}, needs sm_{}{}", describe_target(device), arch.min_cc,
-                               arch.max_cc > arch.min_cc ? fmt::format(" to sm_{}", arch.max_cc)
-                                                         : std::string())};
+    return Refusal{fmt::format(
+        "device is {}, needs sm_{}{}", describe_target(device), arch.min_cc,
+        arch.max_cc > arch.min_cc ? fmt::format(" to sm_{}", arch.max_cc) : std::string())};
   }
   return std::nullopt;
 }
@@ -68,8 +68,7 @@ Selection explain(const OpEntry& entry, const void* problem, const DeviceInfo& d
     try {
       wanted = &registry()->find_variant(entry, named);
     } catch (const Error& error) {
-      throw_error(error.kind(),
-                  fmt::format("{}\n  from: {}", error.what(), source_in_words(out)));
+      throw_error(error.kind(), fmt::format("{}\n  from: {}", error.what(), source_in_words(out)));
     }
   }
   for (const Variant* variant : entry.variants) {
@@ -88,9 +87,9 @@ std::string describe_failure(const OpEntry& entry, const void* problem, const De
   for (const Attempt& attempt : selection.tried) {
     width = std::max(width, attempt.variant->name().size());
   }
-  std::string out = fmt::format("{}: no variant for {}, {} ({} tried)", entry.op->name,
-                                describe_target(device), entry.op->print(problem),
-                                selection.tried.size());
+  std::string out =
+      fmt::format("{}: no variant for {}, {} ({} tried)", entry.op->name, describe_target(device),
+                  entry.op->print(problem), selection.tried.size());
   for (const Attempt& attempt : selection.tried) {
     out += fmt::format("\n  {:<{}}  {}", attempt.variant->name(), width,
                        attempt.refusal ? "refused: " + attempt.refusal->reason
@@ -107,8 +106,7 @@ const Variant& select(const OpEntry& entry, const void* problem, const DeviceInf
                       std::string_view choice) {
   const Selection selection = explain(entry, problem, device, choice);
   if (selection.chosen == nullptr) {
-    throw_error(ErrorKind::kNotImplemented,
-                describe_failure(entry, problem, device, selection));
+    throw_error(ErrorKind::kNotImplemented, describe_failure(entry, problem, device, selection));
   }
   return *selection.chosen;
 }

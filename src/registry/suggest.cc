@@ -48,8 +48,7 @@ std::string_view nearest(std::string_view text, const std::vector<std::string_vi
 
 std::string expected_one_of(std::string_view text,
                             const std::vector<std::string_view>& candidates) {
-  std::string out =
-      fmt::format("expected one of {}, got '{}'", fmt::join(candidates, ", "), text);
+  std::string out = fmt::format("expected one of {}, got '{}'", fmt::join(candidates, ", "), text);
   if (const auto near = nearest(text, candidates); !near.empty()) {
     out += fmt::format("\n  hint: did you mean '{}'?", near);
   }

@@ -2,6 +2,7 @@
 // for all cases build, and their kernels go through the compiler with no spills.
 
 #include <map>
+#include <ostream>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -25,10 +26,14 @@ struct CompileParam {
   std::string_view device;  ///< a known device
 };
 
+void PrintTo(const CompileParam& param, std::ostream* out) {  // NOLINT: gtest's name
+  *out << param.variant->id() << " for " << param.device;
+}
+
 std::vector<CompileParam> compile_params() {
-  static const auto view = registry();
+  static const auto kView = registry();
   std::vector<CompileParam> out;
-  for (const OpEntry& entry : view->ops()) {
+  for (const OpEntry& entry : kView->ops()) {
     for (const Variant* variant : entry.variants) {
       const Arch& arch = find_arch(variant->arch);
       if (arch.kind != DeviceKind::kCuda) continue;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <ostream>
 #include <string>
 #include <vector>
 
@@ -23,10 +24,14 @@ struct CaseParam {
   Device device;
 };
 
+void PrintTo(const CaseParam& param, std::ostream* out) {  // NOLINT: gtest's name
+  *out << param.entry->op->name << " " << param.one.keys;
+}
+
 /// The registry for as long as the process: parameters point into it.
 const Registry& all() {
-  static const auto view = registry();
-  return *view;
+  static const auto kView = registry();
+  return *kView;
 }
 
 std::vector<CaseParam> case_params() {

@@ -16,8 +16,8 @@ namespace einkorn::test {
 namespace {
 
 const OpEntry& entry() {
-  static const auto view = registry();
-  return view->find("rms_norm");
+  static const auto kView = registry();
+  return kView->find("rms_norm");
 }
 
 TEST(RmsNorm, InPlace) {

@@ -16,8 +16,8 @@ namespace einkorn::test {
 namespace {
 
 const OpEntry& entry() {
-  static const auto view = registry();
-  return view->find("silu_mul");
+  static const auto kView = registry();
+  return kView->find("silu_mul");
 }
 
 TEST(SiluMul, InPlace) {

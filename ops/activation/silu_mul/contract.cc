@@ -9,7 +9,7 @@
 #include <einkorn/match.h>
 #include <fmt/format.h>
 
-#include "src/cpu/rows.h"
+#include "ops/rows.h"
 
 namespace einkorn {
 namespace {
@@ -91,8 +91,10 @@ void match_inputs(const Args& args, Names& names) {
 
 cpu::LayoutRules layout_rules(const Problem& problem) {
   const int element = bits(problem.dtype) / 8;
-  cpu::LayoutRules rules{SiluMul::kName, problem.rows,
-                         problem.layout == SiluMul::Layout::kRowStrided, element,
+  cpu::LayoutRules rules{SiluMul::kName,
+                         problem.rows,
+                         problem.layout == SiluMul::Layout::kRowStrided,
+                         element,
                          {problem.cols * element}};
   if (problem.packing != Packing::kSplit) rules.row_bytes.push_back(2 * problem.cols * element);
   return rules;
@@ -198,42 +200,6 @@ Tolerance SiluMul::tolerance(const Problem& problem) {
   return {(flips + 1) * u + 0x1p-18, problem.dtype == kF16 ? 0x1p-21 : 0x1p-34};
 }
 
-std::span<const Case> SiluMul::cases() {
-#define EK_CASE(name, level, keys) {#name, level, keys},
-  static constexpr Case kCases[] = {
-#include "ops/activation/silu_mul/cases.inc"
-  };
-#undef EK_CASE
-  return kCases;
-}
-
-Inputs<Args> SiluMul::make_inputs(const Problem& problem, Rng& rng) {
-  Inputs<Args> inputs;
-  Args& args = inputs.args;
-  const cpu::RowPlacement placement{problem.rows, problem.layout == Layout::kRowStrided,
-                                    problem.align};
-  const auto rows = [&](std::int64_t cols, double deviation) {
-    const TensorView tensor = cpu::place_rows(placement, cols, problem.dtype, inputs.storage);
-    if (deviation > 0) cpu::fill_normal(tensor, 0, deviation, rng);
-    return tensor;
-  };
-  // Gates to ±14 reach both tails of the sigmoid; every clamp is met at limit 2.
-  if (problem.packing == Packing::kSplit) {
-    args.gate = rows(problem.cols, 4);
-    args.up = rows(problem.cols, 1);
-  } else {
-    args.packed = rows(2 * problem.cols, 1.25);
-  }
-  args.y = rows(problem.cols, 0);
-  args.packing = problem.packing;
-  args.clamp = problem.clamp;
-  args.limit = 2;
-  args.alpha = 1.702;
-  args.up_offset = 1;
-  args.rounding = problem.rounding;
-  return inputs;
-}
-
 namespace silu_mul {
 
 void run(const SiluMul::Args& args, Stream stream, std::string_view variant) {
@@ -244,6 +210,7 @@ void prepare(const SiluMul::Args& args, Stream stream, std::string_view variant)
   einkorn::prepare<SiluMul>(args, stream, variant);
 }
 
+// NOLINTNEXTLINE(readability-identifier-naming): the name that ops/variants.inc expands to
 extern const OpDef definition;
 constexpr OpDef definition =
     make_op<SiluMul>([](const void* args, Stream stream, std::string_view variant) {

@@ -17,8 +17,8 @@ long long row_stride(const TensorView& tensor) {
 }  // namespace
 
 Extent extent(const SiluMul::Problem& problem) {
-  const bool flat = problem.packing == SiluMul::Packing::kSplit &&
-                    problem.layout == SiluMul::Layout::kContiguous;
+  const bool flat =
+      problem.packing == SiluMul::Packing::kSplit && problem.layout == SiluMul::Layout::kContiguous;
   return flat ? Extent{problem.rows == 0 ? 0 : 1, problem.rows * problem.cols}
               : Extent{problem.rows, problem.cols};
 }
@@ -31,10 +31,10 @@ int vector_width(const SiluMul::Problem& problem) {
 }
 
 std::string traits(const SiluMul::Problem& problem) {
-  return jit::instantiate("einkorn::silu_mul::Traits",
-                          {problem.dtype, problem.clamp,
-                           problem.rounding == SiluMul::Rounding::kSilu,
-                           problem.packing == SiluMul::Packing::kInterleaved});
+  return jit::instantiate(
+      "einkorn::silu_mul::Traits",
+      {problem.dtype, problem.clamp, problem.rounding == SiluMul::Rounding::kSilu,
+       problem.packing == SiluMul::Packing::kInterleaved});
 }
 
 Params make_params(const SiluMul::Problem& problem) {

@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "ops/activation/silu_mul/contract.h"
+#include "ops/rows.h"
 #include "src/cpu/elements.h"
-#include "src/cpu/rows.h"
 #include "src/cpu/threads.h"
 
 namespace einkorn {
@@ -33,7 +33,7 @@ struct Source {
 };
 
 std::int64_t row_stride(const TensorView& tensor, std::int64_t rows) {
-  return rows > 1 ? collapsed_row_stride(tensor).value() : 0;
+  return rows > 1 ? collapsed_row_stride(tensor).value_or(0) : 0;
 }
 
 template <class X>

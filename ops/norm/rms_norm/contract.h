@@ -81,8 +81,8 @@ struct RmsNorm {
 
     static constexpr auto fields() {
       return std::tuple{
-          field("rows", &Problem::rows, "product of x's leading dimensions", 0, double(kMaxRows)),
-          field("cols", &Problem::cols, "size of the normalised dimension", 1, double(kMaxCols)),
+          field("rows", &Problem::rows, "product of x's leading dimensions", 0, double{kMaxRows}),
+          field("cols", &Problem::cols, "size of the normalised dimension", 1, double{kMaxCols}),
           field("dtype", &Problem::dtype, "of x and y: f32, f16 or bf16"),
           field("weight", &Problem::weight, "dtype of the weight (default: dtype), or none"),
           field("residual", &Problem::residual, "dtype of the residual, or none"),

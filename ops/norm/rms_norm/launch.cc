@@ -23,10 +23,9 @@ int vector_width(const RmsNorm::Problem& problem) {
 }
 
 std::string traits(const RmsNorm::Problem& problem) {
-  return jit::instantiate(
-      "einkorn::rms_norm::Traits",
-      {problem.dtype, problem.weight, problem.residual, static_cast<int>(problem.rounding),
-       problem.residual_out, problem.rstd});
+  return jit::instantiate("einkorn::rms_norm::Traits",
+                          {problem.dtype, problem.weight, problem.residual,
+                           static_cast<int>(problem.rounding), problem.residual_out, problem.rstd});
 }
 
 Params make_params(const RmsNorm::Problem& problem) {

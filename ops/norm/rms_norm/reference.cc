@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "ops/norm/rms_norm/contract.h"
+#include "ops/rows.h"
 #include "src/cpu/elements.h"
-#include "src/cpu/rows.h"
 #include "src/cpu/threads.h"
 
 namespace einkorn {
@@ -20,7 +20,8 @@ struct Rows {
   Rows() = default;
   Rows(const TensorView& tensor, std::int64_t rows)
       : data(tensor.data_as<char>()),
-        stride(rows > 1 ? collapsed_row_stride(tensor).value() * bits(tensor.dtype()) / 8 : 0) {}
+        stride(rows > 1 ? collapsed_row_stride(tensor).value_or(0) * bits(tensor.dtype()) / 8 : 0) {
+  }
   void* row(std::int64_t index) const { return data + index * stride; }
 };
 

@@ -88,9 +88,9 @@ TEST(Codec, NarrowsLikeTheScalarCode) {
   // Every exponent and sign, with the mantissas around each place where the rounding turns.
   std::vector<float> values;
   for (std::uint32_t high = 0; high < (1U << 16); ++high) {
-    for (const std::uint32_t low : {0U, 1U, 0x7fffU, 0x8000U, 0x8001U, 0xffffU, 0xfffU, 0x1000U,
-                                    0x1001U, 0x3000U, 0x2fffU, 0x5000U, 0xb001U, 0xf000U, 0xefffU,
-                                    0x9000U}) {
+    for (const std::uint32_t low :
+         {0U, 1U, 0x7fffU, 0x8000U, 0x8001U, 0xffffU, 0xfffU, 0x1000U, 0x1001U, 0x3000U, 0x2fffU,
+          0x5000U, 0xb001U, 0xf000U, 0xefffU, 0x9000U}) {
       values.push_back(std::bit_cast<float>(high << 16 | low));
     }
   }

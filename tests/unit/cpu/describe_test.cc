@@ -16,6 +16,15 @@ TEST(DescribeCpu, FillsWhatTheSystemTells) {
   EXPECT_EQ(info.cc, 0);
 }
 
+TEST(CachedBytes, IsAShareOfALargeCache) {
+  DeviceInfo info;
+  info.sm_count = 2;
+  info.l2_bytes = 4 << 20;
+  EXPECT_EQ(cached_bytes(info), 4 << 20);
+  info.l2_bytes = std::int64_t{480} << 20;
+  EXPECT_EQ(cached_bytes(info), 16 << 20);
+}
+
 TEST(HighwayTargets, NamesAtLeastOne) {
   const auto names = highway_targets();
   ASSERT_FALSE(names.empty());

@@ -49,7 +49,8 @@ TEST(ParallelFor, Nests) {
   std::atomic<int> count = 0;
   parallel_for(0, 8, 1, [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t i = begin; i < end; ++i) {
-      parallel_for(0, 8, 1, [&](std::int64_t b, std::int64_t e) { count += static_cast<int>(e - b); });
+      parallel_for(0, 8, 1,
+                   [&](std::int64_t b, std::int64_t e) { count += static_cast<int>(e - b); });
     }
   });
   EXPECT_EQ(count, 64);

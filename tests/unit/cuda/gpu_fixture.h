@@ -102,7 +102,7 @@ class Gpu : public testing::Test {
   template <class... Values>
   static void launch(const Kernel& kernel, const Launch& geometry, Stream stream,
                      Values... arguments) {
-    void* pointers[] = {&arguments...};
+    void* pointers[] = {static_cast<void*>(&arguments)...};
     kernel.launch(geometry, stream, pointers);
   }
 };

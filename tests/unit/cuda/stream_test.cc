@@ -10,7 +10,6 @@
 
 #include "src/cuda/driver.h"
 #include "src/cuda/matmul.h"
-#include "src/cuda/stream.h"
 #include "tests/unit/cuda/gpu_fixture.h"
 #include "tests/unit/golden.h"
 
@@ -115,16 +114,6 @@ TEST_F(Gpu, ACaptureThatThrowsLeavesTheStreamUsable) {
   EXPECT_EQ(values(out)[0], 0x01010101);
 }
 
-TEST_F(Gpu, ColdWorkInACaptureNamesPrepare) {
-  const OwnedStream stream(0);
-  require_not_capturing(stream.get(), "rms_norm");
-  std::string text;
-  Graph::capture(stream.get(), [&] {
-    text = test::error_text([&] { require_not_capturing(stream.get(), "rms_norm"); });
-  });
-  EXPECT_THAT(text, AllOf(StartsWith("RuntimeError: rms_norm: "), HasSubstr("prepare()")));
-}
-
 TEST_F(Gpu, TheDefaultStreamCannotBeCaptured) {
   EXPECT_THAT(
       test::error_text([] { Graph::capture(Stream::cuda_legacy_default(0), [] {}); }),
@@ -168,6 +157,7 @@ TEST_F(Gpu, ClocksAndRatesArePlausible) {
   struct {
     int* out;
     int value;
+    // NOLINTNEXTLINE(performance-no-int-to-ptr): no memory is there
   } params = {reinterpret_cast<int*>(std::uintptr_t{64}), 1};
   void* arguments[] = {&params};
   const OwnedStream stream(0);

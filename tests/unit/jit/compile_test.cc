@@ -110,6 +110,7 @@ TEST(Compile, ThreadsAskingForOneRequestCompileItOnce) {
   std::vector<std::shared_ptr<const Artifact>> got(16);
   {
     std::vector<std::jthread> threads;
+    threads.reserve(got.size());
     for (auto& slot : got) threads.emplace_back([&slot, &same] { slot = compile(same); });
   }
   EXPECT_EQ(compile_count() - before, 1u);
@@ -144,11 +145,11 @@ TEST(CompileError, Texts) {
       request("extern \"C\" __global__ void k() { __half x; }", {"k"}));
   add("host function", request("void f() {}\nextern \"C\" __global__ void k() { f(); }", {"k"}));
   add("no such entry", request(kReverse, {"test::revers<float, 4>"}));
-  add("static assertion", request("template <int N> __global__ void k() { static_assert(N == 2, "
-                                  "\"N must be 2\"); }",
-                                  {"k<3>"}));
+  add("static assertion",
+      request(R"(template <int N> __global__ void k() { static_assert(N == 2, "N must be 2"); })",
+              {"k<3>"}));
   add("unknown instruction",
-      request("extern \"C\" __global__ void k() { asm volatile(\"bogus;\"); }", {"k"}));
+      request(R"(extern "C" __global__ void k() { asm volatile("bogus;"); })", {"k"}));
   add("static shared memory",
       request("extern \"C\" __global__ void k(float* p) { __shared__ float s[65536]; "
               "s[threadIdx.x] = *p; __syncthreads(); *p = s[1]; }",

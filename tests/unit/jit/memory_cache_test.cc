@@ -19,6 +19,7 @@ TEST(MemoryCache, ConcurrentCallersBuildOnce) {
   std::vector<std::shared_ptr<const Artifact>> got(16);
   {
     std::vector<std::jthread> threads;
+    threads.reserve(got.size());
     for (auto& slot : got) {
       threads.emplace_back([&] {
         slot = cache.get("k", [&] {

@@ -60,8 +60,7 @@ inline void expect_correct(std::string_view op, std::string_view variant_name,
   const auto prepared = measure::prepare(entry, problem, keys, 1);
   const std::size_t tilings = variant.tilings(problem.get(), cpu_info()).size();
   for (std::size_t tiling = 0; tiling < tilings; ++tiling) {
-    const auto result =
-        measure::check_prepared(entry, variant, prepared, kCpuDevice, tiling);
+    const auto result = measure::check_prepared(entry, variant, prepared, kCpuDevice, tiling);
     EXPECT_EQ(measure::name(result.status), "pass") << "tiling " << tiling << ": " << result.reason;
   }
 }

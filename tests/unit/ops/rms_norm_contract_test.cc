@@ -148,9 +148,8 @@ TEST(RmsNormContract, WrongTypes) {
   add(errors, "rstd dtype", [](Valid& v, auto& args) { args.rstd = v.make({4}, kBF16); });
   add(errors, "weight rank", [](Valid& v, auto& args) { args.weight = v.make({1, 6}, kBF16); });
   add(errors, "rstd rank", [](Valid& v, auto& args) { args.rstd = v.make({4, 1}, kF32); });
-  add(errors, "y on another device", [](Valid&, auto& args) {
-    args.y = {args.y.data(), kBF16, {4, 6}, cuda_device(0)};
-  });
+  add(errors, "y on another device",
+      [](Valid&, auto& args) { args.y = {args.y.data(), kBF16, {4, 6}, cuda_device(0)}; });
 }
 
 TEST(RmsNormContract, WrongSizes) {
@@ -159,7 +158,8 @@ TEST(RmsNormContract, WrongSizes) {
   add(errors, "y cols", [](Valid& v, auto& args) { args.y = v.make({4, 7}, kBF16); });
   add(errors, "weight size", [](Valid& v, auto& args) { args.weight = v.make({5}, kBF16); });
   add(errors, "rstd size", [](Valid& v, auto& args) { args.rstd = v.make({5}, kF32); });
-  add(errors, "leading dims", [](Valid& v, auto& args) { args.residual = v.make({2, 2, 6}, kF32); });
+  add(errors, "leading dims",
+      [](Valid& v, auto& args) { args.residual = v.make({2, 2, 6}, kF32); });
   add(errors, "no columns", [](Valid& v, auto& args) { args.x = v.make({4, 0}, kBF16); });
   add(errors, "too many columns",
       [](Valid& v, auto& args) { args.x = v.make({1, RmsNorm::kMaxCols + 1}, kBF16); });
@@ -184,8 +184,7 @@ TEST(RmsNormContract, WrongLayouts) {
   });
   add(errors, "x misaligned", [](Valid&, auto& args) { args.x = moved(args.x, 1); });
   add(errors, "weight misaligned", [](Valid&, auto& args) { args.weight = moved(args.weight, 1); });
-  add(errors, "x null",
-      [](Valid&, auto& args) { args.x = {nullptr, kBF16, {4, 6}, kCpuDevice}; });
+  add(errors, "x null", [](Valid&, auto& args) { args.x = {nullptr, kBF16, {4, 6}, kCpuDevice}; });
 }
 
 TEST(RmsNormContract, WrongOverlaps) {
@@ -207,9 +206,8 @@ TEST(RmsNormContract, WrongOverlaps) {
     args.residual = v.make({4, 6}, kBF16);
     args.residual_out = args.y;
   });
-  add(errors, "y over weight", [](Valid&, auto& args) {
-    args.weight = {args.y.data(), kBF16, {6}, kCpuDevice};
-  });
+  add(errors, "y over weight",
+      [](Valid&, auto& args) { args.weight = {args.y.data(), kBF16, {6}, kCpuDevice}; });
   add(errors, "rstd over x",
       [](Valid&, auto& args) { args.rstd = {args.x.data(), kF32, {4}, kCpuDevice}; });
 }

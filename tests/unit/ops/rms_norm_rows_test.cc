@@ -43,8 +43,8 @@ TEST(RmsNormRows, EveryDtypeAndRounding) {
 }
 
 TEST(RmsNormRows, EveryKindOfLength) {
-  for (const std::string cols : {"1", "2", "3", "7", "15", "16", "17", "31", "33", "64", "1000",
-                                 "4097", "9001"}) {
+  for (const std::string cols :
+       {"1", "2", "3", "7", "15", "16", "17", "31", "33", "64", "1000", "4097", "9001"}) {
     for (const std::string dtype : kDTypes) {
       expect_rows("rows=3 cols=" + cols + " dtype=" + dtype);
       expect_rows("rows=3 cols=" + cols + " dtype=" + dtype + " residual=bf16");
@@ -71,8 +71,8 @@ TEST(RmsNormRows, EveryLayout) {
 
 TEST(RmsNormRows, InPlace) {
   for (const std::string dtype : kDTypes) {
-    const auto problem = RmsNorm::parse(
-        split_key_values("rows=6 cols=99 layout=row_strided residual=" + dtype + " dtype=" + dtype));
+    const auto problem = RmsNorm::parse(split_key_values(
+        "rows=6 cols=99 layout=row_strided residual=" + dtype + " dtype=" + dtype));
     Rng rng(5);
     auto inputs = RmsNorm::make_inputs(problem, rng);
     inputs.args.y = inputs.args.x;

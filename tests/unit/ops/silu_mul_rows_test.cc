@@ -42,8 +42,8 @@ TEST(SiluMulRows, EveryForm) {
 }
 
 TEST(SiluMulRows, EveryKindOfLength) {
-  for (const std::string cols : {"1", "2", "3", "7", "15", "16", "17", "31", "33", "64", "1000",
-                                 "4097", "8192", "20001"}) {
+  for (const std::string cols :
+       {"1", "2", "3", "7", "15", "16", "17", "31", "33", "64", "1000", "4097", "8192", "20001"}) {
     for (const std::string packing : kPackings) {
       expect_rows("rows=3 dtype=bf16 cols=" + cols + " packing=" + packing);
       expect_rows("rows=3 dtype=f32 cols=" + cols + " packing=" + packing);
@@ -76,9 +76,9 @@ TEST(SiluMulRows, InPlace) {
 
 TEST(SiluMulRows, InfinityAndNan) {
   const double infinity = std::numeric_limits<double>::infinity();
-  const std::vector<double> special = {0,    -0.0, 1,         -1,   infinity, -infinity,
-                                       std::nan(""), 88, -88, 89,   -89,      -104,
-                                       -1000, 1e-4, 60000, -60000};
+  const std::vector<double> special = {0,     -0.0,  1,  -1,  infinity, -infinity, std::nan(""),
+                                       88,    -88,   89, -89, -104,     -1000,     1e-4,
+                                       60000, -60000};
   std::vector<double> gate, up;
   for (const double g : special) {
     for (const double u : {1.0, -0.5, 0.0, infinity, -infinity, std::nan("")}) {

@@ -42,9 +42,9 @@ HostStage host(int number) {
   struct State {
     int number;
   };
-  return host_stage<Args, State>(
-      "host", State{number},
-      [](const Args& args, const State& state) { args.log->push_back(state.number); });
+  return host_stage<Args, State>("host", State{number}, [](const Args& args, const State& state) {
+    args.log->push_back(state.number);
+  });
 }
 
 TEST(Plan, ALaunchStageKeepsParametersAndBindsPointers) {

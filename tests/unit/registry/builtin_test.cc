@@ -26,7 +26,7 @@ std::vector<std::string> listed_ids() {
   std::vector<std::string> out;
 #define EK_OP(op)
 #define EK_VARIANT(op, arch, design, version) \
-  EK_IF_BUILT(arch, out.push_back(#op "/" #arch "/" #design "_v" #version);)
+  EK_IF_BUILT(arch, out.emplace_back(#op "/" #arch "/" #design "_v" #version);)
 #include "ops/variants.inc"
 #undef EK_OP
 #undef EK_VARIANT
@@ -107,11 +107,11 @@ TEST(Builtin, EveryWidthIsServedOnEveryDevice) {
   const OpEntry& entry = entry_of(entries, "rms_norm");
   for (const char* device : {"cpu", "a100", "h100", "b200", "rtx5090"}) {
     const DeviceInfo info = find_device_info(device);
-    for (const int cols : {1, 2, 3, 7, 8, 127, 4095, 4096, 16384, 32769, 65536, 65537, 131072,
-                           262143, 262144}) {
+    for (const int cols :
+         {1, 2, 3, 7, 8, 127, 4095, 4096, 16384, 32769, 65536, 65537, 131072, 262143, 262144}) {
       for (const char* rest : {"dtype=f32", "dtype=bf16 residual=f32", "dtype=f16 rounding=none"}) {
-        const AnyProblem problem = entry.op->parse(
-            split_key_values("rows=5 cols=" + std::to_string(cols) + " " + rest));
+        const AnyProblem problem =
+            entry.op->parse(split_key_values("rows=5 cols=" + std::to_string(cols) + " " + rest));
         EXPECT_NE(explain(entry, problem.get(), info).chosen, nullptr)
             << device << " cols=" << cols << " " << rest;
       }

@@ -3,10 +3,11 @@
 #include <einkorn/dispatch.h>
 
 #include <atomic>
+#include <deque>
+#include <stop_token>
 #include <thread>
 #include <vector>
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "tests/unit/golden.h"
@@ -15,8 +16,6 @@
 
 namespace einkorn::test {
 namespace {
-
-using ::testing::HasSubstr;
 
 /// Runs one call and compares the result.
 void call_and_compare(std::int64_t n, int factor, std::string_view variant = {}) {
@@ -74,14 +73,9 @@ TEST_F(Dispatch, TheEnvironmentIsReadAgainAfterClearing) {
   EXPECT_EQ(new_plans(), 2);
 }
 
-struct Newcomer : Scale {
-  static constexpr std::string_view kName = "test_newcomer";
-};
-
 TEST_F(Dispatch, ARegistrationMakesPlansStale) {
   call_and_compare(8, 2);
-  static const OpDef newcomer = make_op<Newcomer>([](const void*, Stream, std::string_view) {});
-  register_op(newcomer);
+  register_op(fresh_op());
   call_and_compare(8, 2);
   EXPECT_EQ(new_plans(), 2);
 }
@@ -153,6 +147,7 @@ TEST_F(Dispatch, ThreadsOnSeveralProblems) {
   constexpr int kRounds = 200;
   std::atomic<int> wrong{0};
   std::vector<std::thread> threads;
+  threads.reserve(kThreads + 1);
   for (int t = 0; t < kThreads; ++t) {
     threads.emplace_back([t, &wrong] {
       for (int round = 0; round < kRounds; ++round) {
@@ -175,29 +170,28 @@ TEST_F(Dispatch, ThreadsOnSeveralProblems) {
   EXPECT_EQ(wrong.load(), 0);
 }
 
-struct FromThread : Scale {
-  static constexpr std::string_view kName = "test_from_thread";
-};
-
 TEST_F(Dispatch, ThreadsRegisterWhileOthersLook) {
-  static const OpDef definition = make_op<FromThread>([](const void*, Stream, std::string_view) {});
-  static const Variant variants[] = {
-      make_variant<FromThread, EvenV1>("cpu", "even", 1, "cpp", ""),
-      make_variant<FromThread, EvenV1>("cpu", "even", 2, "cpp", ""),
-      make_variant<FromThread, EvenV1>("cpu", "even", 3, "cpp", "")};
-  std::atomic<bool> done{false};
-  std::thread reader([&] {
-    while (!done.load()) {
-      for (const OpEntry& entry : registry()->ops()) {
-        ASSERT_EQ(entry.variants.back(), entry.op->reference_variant);
+  static std::deque<Variant> variants;  // the registry keeps their addresses
+  std::atomic<int> out_of_order{0};
+  const OpDef& op = fresh_op();
+  {
+    const std::jthread reader([&](const std::stop_token& stop) {
+      while (!stop.stop_requested()) {
+        for (const OpEntry& entry : registry()->ops()) {
+          if (entry.variants.back() != entry.op->reference_variant) out_of_order.fetch_add(1);
+        }
       }
+    });
+    register_op(op);
+    for (const int version : {1, 2, 3}) {
+      Variant& variant = variants.emplace_back(kEven);
+      variant.op = op.name;
+      variant.version = version;
+      register_variant(variant);
     }
-  });
-  register_op(definition);
-  for (const Variant& variant : variants) register_variant(variant);
-  done.store(true);
-  reader.join();
-  EXPECT_EQ(registry()->find("test_from_thread").variants.size(), 4U);
+  }
+  EXPECT_EQ(out_of_order.load(), 0);
+  EXPECT_EQ(registry()->find(op.name).variants.size(), 4U);
 }
 
 }  // namespace

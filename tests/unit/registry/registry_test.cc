@@ -18,8 +18,8 @@ using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
 const OpEntry& scale_entry() {
-  static const auto view = registry_with_scale();
-  return view->find("test_scale");
+  static const auto kView = registry_with_scale();
+  return kView->find("test_scale");
 }
 
 AnyProblem problem(std::string_view keys) { return kScale.parse(split_key_values(keys)); }
@@ -49,8 +49,7 @@ TEST(Registry, FindVariantTakesThreeSpellings) {
 
 TEST(Registry, ChoiceByArgument) {
   const OpEntry& entry = scale_entry();
-  const Selection selection =
-      explain(entry, problem("n=4").get(), cpu_info(), "cpu/reference_v1");
+  const Selection selection = explain(entry, problem("n=4").get(), cpu_info(), "cpu/reference_v1");
   ASSERT_NE(selection.chosen, nullptr);
   EXPECT_EQ(selection.chosen->name(), "cpu/reference_v1");
   EXPECT_EQ(selection.source, "argument");
@@ -106,8 +105,8 @@ TEST(Registry, ErrorTexts) {
   errors.add("op registered twice", [] { register_op(kScale); });
   errors.add("variant registered twice", [] { register_variant(kEven); });
   errors.add("variant of an unknown arch", [] {
-    static const Variant variant = make_variant<Scale, EvenV1>("sm91", "even", 2, "cuda", "");
-    register_variant(variant);
+    static const Variant kVariant = make_variant<Scale, EvenV1>("sm91", "even", 2, "cuda", "");
+    register_variant(kVariant);
   });
   errors.add("unknown arch", [] { find_arch("sm9"); });
 }
@@ -124,8 +123,8 @@ struct Unknown : Scale {
 };
 
 TEST(Registry, VariantOfAnUnknownOpIsRefused) {
-  static const Variant variant = make_variant<Unknown, EvenV1>("cpu", "even", 1, "cpp", "");
-  const std::string text = error_text([] { register_variant(variant); });
+  static const Variant kVariant = make_variant<Unknown, EvenV1>("cpu", "even", 1, "cpp", "");
+  const std::string text = error_text([] { register_variant(kVariant); });
   EXPECT_THAT(text, StartsWith("ValueError: op: expected one of "));
   EXPECT_THAT(text, HasSubstr("got 'test_unknown'"));
 }
@@ -139,23 +138,16 @@ TEST(Registry, AFailedRegistrationChangesNothing) {
   EXPECT_EQ(registry_generation(), generation);
 }
 
-struct Later : Scale {
-  static constexpr std::string_view kName = "test_later";
-};
-
 TEST(Registry, AViewDoesNotChangeWhenSomethingIsAdded) {
   const auto before = registry_with_scale();
   const std::size_t count = before->ops().size();
   const std::uint64_t generation = registry_generation();
-  static const OpDef later =
-      make_op<Later>([](const void* args, Stream stream, std::string_view variant) {
-        dispatch<Later>(*static_cast<const Scale::Args*>(args), stream, variant);
-      });
-  register_op(later);
+  const OpDef& op = fresh_op();
+  register_op(op);
   EXPECT_EQ(before->ops().size(), count);
   EXPECT_EQ(registry()->ops().size(), count + 1);
   EXPECT_GT(registry_generation(), generation);
-  EXPECT_EQ(registry()->find("test_later").variants.size(), 1U);
+  EXPECT_EQ(registry()->find(op.name).variants.size(), 1U);
 }
 
 TEST(Registry, VariantTellsItsTilingsAndPlans) {

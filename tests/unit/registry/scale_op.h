@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <deque>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -146,9 +147,9 @@ struct GpuV1 {
   static Plan plan(const Scale::Problem&, const Tiling&, const DeviceInfo&) {
     struct Params {};
     Plan out;
-    out.stages.emplace_back(launch_stage<Scale::Args, Params>(
-        "gpu", "no/such/file.cu", "gpu_v1", cuda::Launch{}, Params{},
-        [](const Scale::Args&, Params&) {}));
+    out.stages.emplace_back(launch_stage<Scale::Args, Params>("gpu", "no/such/file.cu", "gpu_v1",
+                                                              cuda::Launch{}, Params{},
+                                                              [](const Scale::Args&, Params&) {}));
     return out;
   }
 };
@@ -164,14 +165,26 @@ inline constexpr OpDef kScale =
 
 /// The registry with the op in it; registered on the first call.
 inline std::shared_ptr<const Registry> registry_with_scale() {
-  static const bool once = [] {
+  static const bool kOnce = [] {
     register_op(kScale);
     register_variant(kGpu);
     register_variant(kEven);
     return true;
   }();
-  static_cast<void>(once);
+  static_cast<void>(kOnce);
   return registry();
+}
+
+/// Another op like it under a name that nobody had before, not registered yet.
+inline const OpDef& fresh_op() {
+  struct Named {
+    std::string name;
+    OpDef op;
+  };
+  static std::deque<Named> made;  // never moves what it holds
+  Named& named = made.emplace_back(Named{"test_fresh_" + std::to_string(made.size()), kScale});
+  named.op.name = named.name;
+  return named.op;
 }
 
 /// Two tensors of n elements, x = 0, 1, 2, ...

@@ -1,9 +1,9 @@
 // silu_mul/cpu/rows_v1: one pass, everything in registers.
 //
 // Idea: gate and up are widened to f32, exp by Highway's polynomial, one division, and the result
-// is rounded once. Work is cut into blocks of columns, so that one long row uses all threads as well
-// as many short ones. Outputs larger than the last-level cache are written past it: that saves
-// reading lines that are about to be overwritten.
+// is rounded once. Work is cut into blocks of columns, so that one long row uses all threads as
+// well as many short ones. Outputs larger than this process's part of the last-level cache are
+// written past it: that saves reading lines that are about to be overwritten.
 
 // Highway includes this file once for each instruction set.
 #undef HWY_TARGET_INCLUDE
@@ -28,6 +28,7 @@
 #include <hwy/cache_control.h>
 
 #include "ops/activation/silu_mul/contract.h"
+#include "src/cpu/describe.h"
 #include "src/cpu/threads.h"
 
 #ifndef EINKORN_SILU_MUL_CPU_ROWS_V1_
@@ -96,12 +97,7 @@ template <class Codec, bool kInterleaved>
 HWY_ATTR inline void load_pair(const typename Codec::Raw* gate, const typename Codec::Raw* up,
                                std::size_t i, F32Vec& g, F32Vec& u) {
   if constexpr (kInterleaved) {
-    const F32Tag tag;
-    const std::size_t lanes = hn::Lanes(tag);
-    HWY_ALIGN float pairs[2 * hn::MaxLanes(F32Tag())];
-    F32Codec::store(Codec::load(gate + 2 * i), pairs);
-    F32Codec::store(Codec::load(gate + 2 * i + lanes), pairs + lanes);
-    hn::LoadInterleaved2(tag, pairs, g, u);
+    Codec::load_pairs(gate + 2 * i, g, u);
   } else {
     g = Codec::load(gate + i);
     u = Codec::load(up + i);
@@ -198,7 +194,7 @@ struct RowsV1 {
   static std::vector<Tiling> tilings(const SiluMul::Problem& problem, const DeviceInfo& device) {
     const double bytes = static_cast<double>(problem.rows) * static_cast<double>(problem.cols) *
                          bits(problem.dtype) / 8;
-    const bool stream = bytes > static_cast<double>(device.l2_bytes);
+    const bool stream = bytes > einkorn::cpu::cached_bytes(device);
     return {{stream}, {!stream}};
   }
 
@@ -217,7 +213,7 @@ struct RowsV1 {
 
   /// Elements between rows; with at most one row any stride would do, and is not looked at.
   static std::int64_t row_stride(const TensorView& tensor, std::int64_t rows) {
-    return rows > 1 ? collapsed_row_stride(tensor).value() : 0;
+    return rows > 1 ? collapsed_row_stride(tensor).value_or(0) : 0;
   }
 
   static void run(const SiluMul::Args& args, const State& state) {
@@ -247,23 +243,23 @@ struct RowsV1 {
 
     const std::int64_t blocks = (cols + kBlockCols - 1) / kBlockCols;
     const std::int64_t grain = std::max<std::int64_t>(1, kBlockCols / cols);
-    einkorn::cpu::parallel_for(
-        0, rows * blocks, grain, [&](std::int64_t begin, std::int64_t end) {
-          for (std::int64_t item = begin; item < end; ++item) {
-            const std::int64_t row = item / blocks;
-            const std::int64_t col = item % blocks * kBlockCols;
-            const auto count = static_cast<std::size_t>(std::min(kBlockCols, cols - col));
-            HWY_DYNAMIC_DISPATCH(run_block)
-            (gate.data_as<char>() + row * gate_stride + col * element * (interleaved ? 2 : 1),
-             up_data + row * up_stride + col * element,
-             args.y.data_as<char>() + row * y_stride + col * element, count, scalars);
-          }
-        });
+    einkorn::cpu::parallel_for(0, rows * blocks, grain, [&](std::int64_t begin, std::int64_t end) {
+      for (std::int64_t item = begin; item < end; ++item) {
+        const std::int64_t row = item / blocks;
+        const std::int64_t col = item % blocks * kBlockCols;
+        const auto count = static_cast<std::size_t>(std::min(kBlockCols, cols - col));
+        HWY_DYNAMIC_DISPATCH(run_block)
+        (gate.data_as<char>() + row * gate_stride + col * element * (interleaved ? 2 : 1),
+         up_data + row * up_stride + col * element,
+         args.y.data_as<char>() + row * y_stride + col * element, count, scalars);
+      }
+    });
   }
 };
 
 }  // namespace
 
+// NOLINTNEXTLINE(readability-identifier-naming): the name that the line in variants.inc expands to
 extern const Variant rows_v1;
 constexpr Variant rows_v1 = make_variant<SiluMul, RowsV1>(
     "cpu", "rows", 1, "cpp", "blocks of columns in registers, all threads, any layout");

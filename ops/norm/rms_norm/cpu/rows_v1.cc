@@ -3,8 +3,8 @@
 // Idea: a row is widened to f32 in a buffer that stays in the first two levels of cache, its
 // squares summed on the way, and then normalised out of that buffer, so that memory sees each input
 // read and each output written once. w + offset is prepared once a call. Conversions to f16 and
-// bf16 are vector code of our own, exact. Outputs larger than the last-level cache are written past
-// it: that saves reading lines that are about to be overwritten.
+// bf16 are vector code of our own, exact. Outputs larger than this process's part of the
+// last-level cache are written past it: that saves reading lines that are about to be overwritten.
 //
 // Sums: 4 vectors of partial sums over at most 128 terms each, added as a tree; the sums of such
 // blocks in double.
@@ -32,6 +32,7 @@
 
 #include "ops/norm/rms_norm/contract.h"
 #include "src/core/float.h"
+#include "src/cpu/describe.h"
 #include "src/cpu/threads.h"
 
 #ifndef EINKORN_RMS_NORM_CPU_ROWS_V1_
@@ -162,9 +163,9 @@ HWY_ATTR void write_row(const float* h, float r, const RowsTask& task, void* out
   std::size_t i = 0;
   if (task.stream && reinterpret_cast<std::uintptr_t>(y) % vector_bytes == 0) {
     for (; i + lanes <= cols; i += lanes) {
-      Codec::stream(normalised<Codec, kRounded>(F32Codec::load(h + i), factor,
-                                                F32Codec::load(scale + i)),
-                    y + i);
+      Codec::stream(
+          normalised<Codec, kRounded>(F32Codec::load(h + i), factor, F32Codec::load(scale + i)),
+          y + i);
     }
   }
   for (; i + lanes <= cols; i += lanes) {
@@ -267,7 +268,7 @@ std::size_t buffer_bytes(std::int64_t cols) {
 RowSpan span_of(const TensorView& tensor, std::int64_t rows) {
   if (!tensor.defined()) return {};
   // With at most one row any stride would do, and a strange one might overflow.
-  const std::int64_t stride = rows > 1 ? collapsed_row_stride(tensor).value() : 0;
+  const std::int64_t stride = rows > 1 ? collapsed_row_stride(tensor).value_or(0) : 0;
   return {tensor.data_as<char>(), stride * bits(tensor.dtype()) / 8, tensor.dtype()};
 }
 
@@ -288,7 +289,7 @@ struct RowsV1 {
   static std::vector<Tiling> tilings(const RmsNorm::Problem& problem, const DeviceInfo& device) {
     const double bytes = static_cast<double>(problem.rows) * static_cast<double>(problem.cols) *
                          bits(problem.dtype) / 8;
-    const bool stream = bytes > static_cast<double>(device.l2_bytes);
+    const bool stream = bytes > einkorn::cpu::cached_bytes(device);
     return {{stream}, {!stream}};
   }
 
@@ -347,6 +348,7 @@ struct RowsV1 {
 
 }  // namespace
 
+// NOLINTNEXTLINE(readability-identifier-naming): the name that the line in variants.inc expands to
 extern const Variant rows_v1;
 constexpr Variant rows_v1 = make_variant<RmsNorm, RowsV1>(
     "cpu", "rows", 1, "cpp", "a row at a time through the first caches, all threads, any layout");

@@ -118,7 +118,7 @@ struct BulkV1 {
         "bulk_v1", "ops/norm/rms_norm/sm90/bulk_v1.cu",
         jit::instantiate("einkorn::rms_norm::sm90::bulk_v1",
                          {traits(problem), vec, tiling.lanes, tiling.items, tiling.groups,
-                          tiling.stages, exact}),
+                          tiling.stages, tiling.blocks, exact}),
         launch, make_params(problem), bind));
     return out;
   }

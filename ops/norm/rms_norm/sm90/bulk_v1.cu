@@ -54,8 +54,8 @@ __device__ inline float group_sum(float value, float* partial, int group, u32 ph
 /// Grid: any number of blocks; groups take rows in turn. kLanes a multiple of 32, kGroups at most
 /// 15, kVec elements are 16 bytes of T; cols * sizeof(T) and every row stride are multiples of 16
 /// bytes. Dynamic shared memory: kGroups * kStages * stage_bytes.
-template <class Tr, int kVec, int kLanes, int kItems, int kGroups, int kStages, bool kExact>
-__global__ void __launch_bounds__(kLanes* kGroups) bulk_v1(const __grid_constant__ Params p) {
+template <class Tr, int kVec, int kLanes, int kItems, int kGroups, int kStages, int kBlocks, bool kExact>
+__global__ void __launch_bounds__(kLanes* kGroups, kBlocks) bulk_v1(const __grid_constant__ Params p) {
   using T = typename Tr::T;
   using W = typename Tr::W;
   using R = typename Tr::R;

@@ -1,4 +1,4 @@
-#include "src/cpu/rows.h"
+#include "ops/rows.h"
 
 #include <cmath>
 #include <cstdint>
