@@ -1,5 +1,5 @@
 // Launching: the hot path of every call. Its cost over a bare cuLaunchKernelEx is one
-// cuCtxGetDevice, a few compares and the attributes on the stack.
+// cuCtxGetCurrent, a few compares and the attributes on the stack.
 
 #include <algorithm>
 #include <array>
@@ -171,6 +171,33 @@ void make_opt_ins(LoadedKernel& kernel, const std::string& name, const Launch& l
                                          describe(launch)));
 }
 
+/// Cold: the function of a kernel in the current context, which is one of `device`.
+CUfunction bind_function(LoadedKernel& kernel, const std::string& name, CUcontext context,
+                         int device) {
+  CUfunction function = nullptr;
+  check(driver().cuKernelGetFunction(&function, kernel.kernel),
+        [&] { return fmt::format("kernel {}: loading it on cuda:{}", name, device); });
+  const std::lock_guard lock(kernel.mutex);
+  for (const auto& known : kernel.bindings) {
+    if (known->context == context && known->function == function) {
+      kernel.devices[static_cast<std::size_t>(device)].bound.store(known.get(),
+                                                                   std::memory_order_release);
+      return function;
+    }
+  }
+  kernel.bindings.push_back(
+      std::make_unique<LoadedKernel::Bound>(LoadedKernel::Bound{context, function}));
+  kernel.devices[static_cast<std::size_t>(device)].bound.store(kernel.bindings.back().get(),
+                                                               std::memory_order_release);
+  return function;
+}
+
+/// The current context, null when there is none.
+CUcontext current_context() {
+  CUcontext context = nullptr;
+  return driver().cuCtxGetCurrent(&context) == CUDA_SUCCESS ? context : nullptr;
+}
+
 /// Writes the attributes that differ from the default; gives their number.
 unsigned fill_attributes(const Launch& launch, std::array<CUlaunchAttribute, 3>& out) {
   unsigned count = 0;
@@ -194,6 +221,26 @@ unsigned fill_attributes(const Launch& launch, std::array<CUlaunchAttribute, 3>&
   return count;
 }
 
+void launch_function(LoadedKernel& kernel, const std::string& name, const Launch& launch, int device,
+                     CUfunction function, CUstream stream, void** arguments) {
+  make_opt_ins(kernel, name, launch, device);
+  std::array<CUlaunchAttribute, 3> attributes;  // not initialised: only the first few are read
+  CUlaunchConfig config;
+  config.gridDimX = launch.grid.x;
+  config.gridDimY = launch.grid.y;
+  config.gridDimZ = launch.grid.z;
+  config.blockDimX = launch.block.x;
+  config.blockDimY = launch.block.y;
+  config.blockDimZ = launch.block.z;
+  config.sharedMemBytes = launch.smem_bytes;
+  config.hStream = stream;
+  config.attrs = attributes.data();
+  config.numAttrs = fill_attributes(launch, attributes);
+  const CUresult result = driver().cuLaunchKernelEx(&config, function, arguments, nullptr);
+  if (result != CUDA_SUCCESS) [[unlikely]]
+    explain_refusal(result, kernel, name, launch, device);
+}
+
 }  // namespace
 
 void Kernel::launch(const Launch& launch, Stream stream, void** arguments) const {
@@ -205,29 +252,17 @@ void Kernel::launch(const Launch& launch, Stream stream, void** arguments) const
   if (!fits(launch)) [[unlikely]]
     explain_misfit(name_, launch);
 
-  const Driver& d = driver();
   const int device = stream.device.index;
-  const ContextGuard guard(device);
   auto& kernel = *static_cast<LoadedKernel*>(handle_);
-  make_opt_ins(kernel, name_, launch, device);
-
-  std::array<CUlaunchAttribute, 3> attributes;  // not initialised: only the first few are read
-  CUlaunchConfig config;
-  config.gridDimX = launch.grid.x;
-  config.gridDimY = launch.grid.y;
-  config.gridDimZ = launch.grid.z;
-  config.blockDimX = launch.block.x;
-  config.blockDimY = launch.block.y;
-  config.blockDimZ = launch.block.z;
-  config.sharedMemBytes = launch.smem_bytes;
-  config.hStream = handle;
-  config.attrs = attributes.data();
-  config.numAttrs = fill_attributes(launch, attributes);
-  // A CUkernel stands for the function of the current context (driver API, library management).
-  const CUresult result =
-      d.cuLaunchKernelEx(&config, reinterpret_cast<CUfunction>(kernel.kernel), arguments, nullptr);
-  if (result != CUDA_SUCCESS) [[unlikely]]
-    explain_refusal(result, kernel, name_, launch, device);
+  const LoadedKernel::Bound* bound =
+      kernel.devices[static_cast<std::size_t>(device)].bound.load(std::memory_order_acquire);
+  if (bound != nullptr && bound->context == current_context()) [[likely]] {
+    launch_function(kernel, name_, launch, device, bound->function, handle, arguments);
+    return;
+  }
+  const ContextGuard guard(device);
+  const CUfunction function = bind_function(kernel, name_, current_context(), device);
+  launch_function(kernel, name_, launch, device, function, handle, arguments);
 }
 
 void Kernel::prepare(const Launch& launch, int device) const {
@@ -235,9 +270,7 @@ void Kernel::prepare(const Launch& launch, int device) const {
            "kernel: expected a loaded one, got an empty one");
   const ContextGuard guard(device);
   auto& kernel = *static_cast<LoadedKernel*>(handle_);
-  CUfunction function = nullptr;
-  check(driver().cuKernelGetFunction(&function, kernel.kernel),
-        [&] { return fmt::format("kernel {}: loading it on cuda:{}", name_, device); });
+  bind_function(kernel, name_, current_context(), device);
   make_opt_ins(kernel, name_, launch, device);
 }
 

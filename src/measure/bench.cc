@@ -32,6 +32,13 @@ struct PeerTimes {
   std::vector<double> samples;
 };
 
+/// One way to copy; the fastest is the yardstick.
+struct Copier {
+  std::string name;
+  std::unique_ptr<Sampler> sampler;
+  std::vector<double> samples = {};
+};
+
 /// Everything that one case is measured with.
 struct Rig {
   const OpEntry& entry;
@@ -42,8 +49,7 @@ struct Rig {
   std::optional<cuda::OwnedStream> stream = std::nullopt;
   InputSets inputs = {};
   CopySets copies = {};
-  std::unique_ptr<Sampler> copy = nullptr;
-  std::vector<double> copy_samples = {};
+  std::vector<Copier> copiers = {};
   std::unique_ptr<PeerServer> server = nullptr;
   std::vector<PeerTimes> peers = {};
   std::optional<cuda::ClockSample> clocks_start = std::nullopt;
@@ -125,13 +131,24 @@ void make_samplers(Rig& rig, std::vector<Candidate>& candidates) {
       one.result.failure = error.what();
     }
   }
+}
+
+void make_copiers(Rig& rig) {
   // Half of the bytes are read, half of them written.
   rig.copies = make_copy_sets(static_cast<std::int64_t>(rig.work.min_bytes / 2), rig.device,
                               rig.options.seed);
-  rig.copy = make_sampler(
-      rig.options.device, rig.stream_or_null(),
-      [&rig](int set, Stream stream) { copy_set(rig.copies, set, stream); },
-      static_cast<int>(rig.copies.from.size()));
+  const int sets = static_cast<int>(rig.copies.from.size());
+  const auto add = [&](std::string name, Body body) {
+    rig.copiers.push_back(
+        {std::move(name),
+         make_sampler(rig.options.device, rig.stream_or_null(), std::move(body), sets)});
+  };
+  add("memcpy", [&rig](int set, Stream stream) { copy_set(rig.copies, set, stream); });
+  if (rig.options.device.kind == DeviceKind::kCuda && rig.copies.bytes >= 16) {
+    add("kernel", [&rig, copy = CopyKernel(rig.device)](int set, Stream stream) {
+      copy(rig.copies, set, stream);
+    });
+  }
 }
 
 void start_peers(Rig& rig) {
@@ -152,7 +169,8 @@ void start_peers(Rig& rig) {
 }
 
 int round_count(const Rig& rig, const std::vector<Candidate>& candidates) {
-  double longest = rig.copy->seconds();
+  double longest = 0;
+  for (const Copier& one : rig.copiers) longest = std::max(longest, one.sampler->seconds());
   for (const Candidate& one : candidates) {
     if (one.sampler) longest = std::max(longest, one.sampler->seconds());
   }
@@ -180,7 +198,7 @@ void measure_rounds(Rig& rig, std::vector<Candidate>& candidates) {
   const int rounds = round_count(rig, candidates);
   for (int round = 0; round < rounds; ++round) {
     rig.say(fmt::format("round {} of {}", round + 1, rounds));
-    rig.copy_samples.push_back(rig.copy->sample());
+    for (Copier& one : rig.copiers) one.samples.push_back(one.sampler->sample());
     for (Candidate& one : candidates) {
       if (!one.sampler || !one.result.failure.empty()) continue;
       try {
@@ -209,7 +227,12 @@ Clocks clocks_of(const Rig& rig) {
 /// Rates and roofs from the times.
 void finish(const Rig& rig, Candidate& one) {
   BenchResult& result = one.result;
-  result.copy = summarize(rig.copy_samples);
+  for (const Copier& copier : rig.copiers) {
+    const Timing timing = summarize(copier.samples);
+    if (result.copy.samples > 0 && timing.median_us >= result.copy.median_us) continue;
+    result.copy = timing;
+    result.copied_by = copier.name;
+  }
   result.input_sets = static_cast<int>(rig.inputs.sets.size());
   result.roof = rig.work.min_bytes < static_cast<double>(rig.device.l2_bytes) ? "cache" : "memory";
   const double datasheet = rig.device.datasheet_gbps;
@@ -245,6 +268,7 @@ void measure_all(Rig& rig, std::vector<Candidate>& candidates) {
   try {
     if (rig.options.device.kind == DeviceKind::kCuda) rig.stream.emplace(rig.options.device.index);
     make_samplers(rig, candidates);
+    make_copiers(rig);
     start_peers(rig);
     measure_rounds(rig, candidates);
   } catch (const std::exception& error) {

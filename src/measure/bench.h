@@ -44,7 +44,9 @@ struct BenchResult {
   std::string problem;
   std::string tiling;
   Timing timing;
-  Timing copy;        ///< a copy that reads half and writes half of the minimum bytes
+  Timing copy;        ///< a copy that reads half and writes half of the minimum bytes: the fastest
+                      ///< of the driver's (or memcpy on all threads) and a kernel of 16 bytes a thread
+  std::string copied_by;  ///< "memcpy" or "kernel"
   double gbps = 0;    ///< minimum bytes over the median time, 1e9 bytes/s
   double tflops = 0;  ///< useful flops over the median time
   std::string roof;   ///< "memory", or "cache" when one call's bytes fit the last-level cache

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include <einkorn/cuda.h>
+#include <einkorn/jit.h>
 
 #include "src/cpu/threads.h"
 #include "src/measure/check.h"
@@ -72,6 +73,26 @@ void copy_set(const CopySets& sets, int set, Stream stream) {
   cpu::parallel_for(0, sets.bytes, kGrain, [&](std::int64_t begin, std::int64_t end) {
     std::memcpy(to + begin, from + begin, static_cast<std::size_t>(end - begin));
   });
+}
+
+CopyKernel::CopyKernel(const DeviceInfo& device)
+    : kernel_(jit::load({.file = "plain_copy",
+                         .source = "#include \"src/cuda/device/common/plain_copy.cuh\"\n",
+                         .entries = {"einkorn::plain_copy"},
+                         .arch = jit::native_arch(device.cc),
+                         .options = {}})) {}
+
+void CopyKernel::operator()(const CopySets& sets, int set, Stream stream) const {
+  constexpr std::uint32_t kThreads = 512;  // as the kernel has it
+  const auto index = static_cast<std::size_t>(set);
+  const void* from = sets.from[index].view().data();
+  void* to = sets.to[index].view().data();
+  std::int64_t count = sets.bytes / 16;
+  void* arguments[] = {&from, &to, &count};
+  cuda::Launch launch;
+  launch.grid.x = static_cast<std::uint32_t>((count + kThreads - 1) / kThreads);
+  launch.block.x = kThreads;
+  kernel_.launch(launch, stream, arguments);
 }
 
 }  // namespace einkorn::measure

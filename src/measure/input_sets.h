@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include <einkorn/cuda.h>
 #include <einkorn/op.h>
 
 namespace einkorn::measure {
@@ -29,7 +30,18 @@ struct CopySets {
 };
 CopySets make_copy_sets(std::int64_t bytes, const DeviceInfo& device, std::uint64_t seed);
 
-/// Copies set `set`, on all threads of a CPU or queued on the stream.
+/// Copies set `set`, on all threads of a CPU or by the driver, queued on the stream.
 void copy_set(const CopySets& sets, int set, Stream stream);
+
+/// The same on a GPU by a kernel of ours, 16 bytes a thread: at some sizes the driver's own copy is
+/// the slower one, and a yardstick has to be the faster.
+class CopyKernel {
+ public:
+  explicit CopyKernel(const DeviceInfo& device);
+  void operator()(const CopySets& sets, int set, Stream stream) const;
+
+ private:
+  cuda::Kernel kernel_;
+};
 
 }  // namespace einkorn::measure

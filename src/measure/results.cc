@@ -54,6 +54,7 @@ Json result_json(const BenchResult& result) {
            {"percent_of_roof", rounded(result.percent_of_roof)},
            {"predicted_us", rounded(result.predicted_us)},
            {"copy_us", rounded(result.copy.median_us)},
+           {"copied_by", result.copied_by},
            {"percent_of_copy", rounded(result.percent_of_copy)},
            {"input_sets", result.input_sets},
            {"clocks",

@@ -5,6 +5,7 @@
 #include "ops/activation/silu_mul/contract.h"
 #include "ops/activation/silu_mul/launch.h"
 #include "src/jit/expression.h"
+#include "src/plan/cache_policy.h"
 
 namespace einkorn::silu_mul::smxx {
 
@@ -14,11 +15,15 @@ struct FlatV1 {
   struct Tiling {
     int threads = 256;
     int items = 4;  ///< vectors a thread has in flight of each input
+    CachePolicy load = CachePolicy::kStream;
+    CachePolicy store = CachePolicy::kStream;
 
     bool operator==(const Tiling&) const = default;
     static constexpr auto fields() {
       return std::tuple{field("threads", &Tiling::threads, "threads a block"),
-                        field("items", &Tiling::items, "vectors a thread")};
+                        field("items", &Tiling::items, "vectors a thread"),
+                        field("load", &Tiling::load, "cache policy of gate and up"),
+                        field("store", &Tiling::store, "cache policy of y")};
     }
   };
 
@@ -44,7 +49,10 @@ struct FlatV1 {
       if (blocks(problem, tiling) > 0x7fffffff) continue;
       // A block wider than a row idles most of itself; a narrower one follows in the list.
       const bool wasteful = tiling.threads * tiling.items > 2 * vectors && tiling.threads > 128;
-      if (!wasteful) out.push_back(tiling);
+      if (!wasteful)
+        for (int load = 0; load < 3; ++load)
+          for (int store = 0; store < 3; ++store)
+            out.push_back({tiling.threads, tiling.items, CachePolicy(load), CachePolicy(store)});
     }
     return out;
   }
@@ -60,7 +68,7 @@ struct FlatV1 {
         "flat_v1", "ops/activation/silu_mul/smxx/flat_v1.cu",
         jit::instantiate("einkorn::silu_mul::smxx::flat_v1",
                          {traits(problem), vector_width(problem), problem.align, tiling.threads,
-                          tiling.items}),
+                          tiling.items, static_cast<int>(tiling.load), static_cast<int>(tiling.store)}),
         launch, make_params(problem), bind));
     return out;
   }

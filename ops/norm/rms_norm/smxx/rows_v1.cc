@@ -7,6 +7,7 @@
 #include "ops/norm/rms_norm/contract.h"
 #include "ops/norm/rms_norm/launch.h"
 #include "src/jit/expression.h"
+#include "src/plan/cache_policy.h"
 
 namespace einkorn::rms_norm::smxx {
 
@@ -17,12 +18,16 @@ struct RowsV1 {
     int lanes = 128;  ///< threads a row
     int items = 4;    ///< vectors a thread
     int rows = 1;     ///< rows a block
+    CachePolicy load = CachePolicy::kStream;
+    CachePolicy store = CachePolicy::kStream;
 
     bool operator==(const Tiling&) const = default;
     static constexpr auto fields() {
       return std::tuple{field("lanes", &Tiling::lanes, "threads a row"),
                         field("items", &Tiling::items, "vectors a thread"),
-                        field("rows", &Tiling::rows, "rows a block")};
+                        field("rows", &Tiling::rows, "rows a block"),
+                        field("load", &Tiling::load, "cache policy of x and residual"),
+                        field("store", &Tiling::store, "cache policy of y and residual_out")};
     }
   };
 
@@ -54,7 +59,9 @@ struct RowsV1 {
       if (items * vec > max_elements(problem, lanes)) continue;
       if (lanes > 32 && lanes / 2 >= vectors) continue;  // half the threads would idle
       for (int rows = std::max(1, 128 / lanes); rows <= std::max(1, 256 / lanes); rows *= 2) {
-        out.push_back({lanes, items, rows});
+        for (int load = 0; load < 3; ++load)
+          for (int store = 0; store < 3; ++store)
+            out.push_back({lanes, items, rows, CachePolicy(load), CachePolicy(store)});
       }
     }
     std::stable_sort(out.begin(), out.end(), [](const Tiling& a, const Tiling& b) {
@@ -81,7 +88,7 @@ struct RowsV1 {
         "rows_v1", "ops/norm/rms_norm/smxx/rows_v1.cu",
         jit::instantiate("einkorn::rms_norm::smxx::rows_v1",
                          {traits(problem), vec, problem.align, tiling.lanes, tiling.items,
-                          tiling.rows, exact}),
+                          tiling.rows, static_cast<int>(tiling.load), static_cast<int>(tiling.store), exact}),
         launch, make_params(problem), bind));
     return out;
   }

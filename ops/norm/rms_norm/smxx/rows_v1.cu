@@ -29,7 +29,8 @@ __device__ inline float row_sum(float value, float* partial) {
 
 /// Grid: one block for kRows rows of kLanes threads each. kVec elements a piece, kItems pieces a
 /// thread; kAlign bytes divide every address. kExact: kLanes * kItems * kVec == cols.
-template <class Tr, int kVec, int kAlign, int kLanes, int kItems, int kRows, bool kExact>
+template <class Tr, int kVec, int kAlign, int kLanes, int kItems, int kRows, int kLoad,
+          int kStore, bool kExact>
 __global__ void __launch_bounds__(kLanes* kRows) rows_v1(const __grid_constant__ Params p) {
   using T = typename Tr::T;
   using W = typename Tr::W;
@@ -49,9 +50,9 @@ __global__ void __launch_bounds__(kLanes* kRows) rows_v1(const __grid_constant__
   for (int i = 0; i < kItems; ++i) {
     const int col = (i * kLanes + lane) * kVec;
     if (inside(i)) {
-      x[i] = Vec<T, kVec>::template load<kAlign, Cache::kStream>(x_row + col);
+      x[i] = Vec<T, kVec>::template load<kAlign, Cache{kLoad}>(x_row + col);
       if constexpr (Tr::kHasResidual) {
-        residual[i] = Vec<R, kVec>::template load<kAlign, Cache::kStream>(
+        residual[i] = Vec<R, kVec>::template load<kAlign, Cache{kLoad}>(
             static_cast<const R*>(p.residual) + row * p.residual_stride + col);
       }
     }
@@ -88,9 +89,9 @@ __global__ void __launch_bounds__(kLanes* kRows) rows_v1(const __grid_constant__
     const auto weight = Vec<W, kVec>::template load<kAlign, Cache::kReadOnly>(
         static_cast<const W*>(p.weight) + col);
     normalize_vec<Tr, kVec>(h, weight, scale, p.offset)
-        .template store<kAlign, Cache::kStream>(y_row + col);
+        .template store<kAlign, Cache{kStore}>(y_row + col);
     if constexpr (Tr::kResidualOut) {
-      Vec<R, kVec>::from(h).template store<kAlign, Cache::kStream>(
+      Vec<R, kVec>::from(h).template store<kAlign, Cache{kStore}>(
           static_cast<R*>(p.residual_out) + row * p.residual_out_stride + col);
     }
   }

@@ -14,6 +14,12 @@ __device__ inline u64 evict_first_policy() {
   return policy;
 }
 
+__device__ inline u64 evict_normal_policy() {
+  u64 policy;
+  asm volatile("createpolicy.fractional.L2::evict_unchanged.b64 %0, 1.0;" : "=l"(policy));
+  return policy;
+}
+
 /// Global to shared; `barrier` completes after `bytes` have arrived.
 __device__ inline void bulk_load(void* shared, const void* global, u32 bytes, u64* barrier,
                                  u64 policy) {
