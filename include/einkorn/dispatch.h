@@ -2,12 +2,14 @@
 
 // The path of one call: match, look up the plan, bind pointers, launch.
 
-#include <array>
+#include <cstddef>
+#include <cstring>
 #include <memory>
 #include <mutex>
 #include <shared_mutex>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <unordered_map>
 
 #include <einkorn/error.h>
@@ -81,6 +83,26 @@ class PlanCache {
 
 namespace detail {
 
+/// C::match, or its last answer to this thread when the arguments are the same to the byte, as in a
+/// loop over static buffers: matching is most of what a call costs besides the launch.
+template <Contract C>
+const typename C::Problem& match_call(const typename C::Args& args) {
+  static_assert(std::is_trivially_copyable_v<typename C::Args>);
+  struct Last {
+    alignas(typename C::Args) std::byte args[sizeof(typename C::Args)];
+    typename C::Problem problem;
+    bool valid = false;
+  };
+  thread_local Last last;
+  // Padding is compared as well: it can make equal arguments differ, never the other way round.
+  if (!last.valid || std::memcmp(last.args, &args, sizeof(args)) != 0) {
+    last.problem = C::match(args);
+    std::memcpy(last.args, &args, sizeof(args));
+    last.valid = true;
+  }
+  return last.problem;
+}
+
 /// The plan for a call, from the thread's last one when the problem repeats: a model's layers call
 /// the same problem many times in a row, and comparing a problem costs less than hashing it.
 template <Contract C>
@@ -112,7 +134,7 @@ const Executable& plan_for(const typename C::Problem& problem, Stream stream,
 /// a variant; empty leaves it to configuration and list order.
 template <Contract C>
 void dispatch(const typename C::Args& args, Stream stream, std::string_view choice = {}) {
-  const typename C::Problem problem = C::match(args);
+  const typename C::Problem& problem = detail::match_call<C>(args);
   if (C::device(args) != stream.device) [[unlikely]] {
     detail::throw_wrong_stream(C::kName, C::device(args), stream);
   }

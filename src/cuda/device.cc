@@ -90,9 +90,12 @@ const DeviceInfo& device_info(int index) {
 
 ContextGuard::ContextGuard(int device) {
   const Driver& d = driver();
+  // Asked in two steps: without a current context the second call would be an error, which tools
+  // that watch the driver report.
+  CUcontext context = nullptr;
+  check(d.cuCtxGetCurrent(&context), "asking for the current context");
   CUdevice current = -1;
-  // An error means that no context is current.
-  if (d.cuCtxGetDevice(&current) == CUDA_SUCCESS && current == device) return;
+  if (context != nullptr && d.cuCtxGetDevice(&current) == CUDA_SUCCESS && current == device) return;
   check(d.cuCtxPushCurrent_v2(primary_context(device)),
         fmt::format("making cuda:{} current", device));
   pushed_ = true;

@@ -13,7 +13,7 @@ SMALL = ["rows=64", "cols=1024", "dtype=f32"]
 BENCH_KEYS = ["op", "device", "driver", "versions", "commit", "date", "results"]
 RESULT_KEYS = [
     "variant", "case", "problem", "tiling", "median_us", "q1_us", "q3_us", "samples", "gbps",
-    "tflops", "roof", "percent_of_roof", "predicted_us", "copy_us", "percent_of_copy",
+    "tflops", "roof", "percent_of_roof", "predicted_us", "copy_us", "copied_by", "percent_of_copy",
     "input_sets", "clocks", "peers",
 ]  # fmt: skip
 RUN_KEYS = [

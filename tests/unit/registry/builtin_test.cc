@@ -90,13 +90,13 @@ TEST(Builtin, ArchesCoverTheirRanges) {
 
 TEST(Builtin, PreferredVariantByDevice) {
   const auto* keys = "rows=16384 cols=4096 dtype=bf16";
-  EXPECT_EQ(chosen("rms_norm", keys, "h100"), "sm90/bulk_v1");
+  EXPECT_EQ(chosen("rms_norm", keys, "h100"), "smxx/rows_v1");
   EXPECT_EQ(chosen("rms_norm", keys, "a100"), "smxx/rows_v1");
   EXPECT_EQ(chosen("rms_norm", keys, "b200"), "smxx/rows_v1");
   EXPECT_EQ(chosen("rms_norm", keys, "rtx4090"), "smxx/rows_v1");
   EXPECT_EQ(chosen("rms_norm", keys, "sm_120"), "smxx/rows_v1");
   EXPECT_EQ(chosen("rms_norm", keys, "cpu"), "cpu/rows_v1");
-  EXPECT_EQ(chosen("silu_mul", "", "h200"), "sm90/bulk_v1");
+  EXPECT_EQ(chosen("silu_mul", "", "h200"), "smxx/flat_v1");
   EXPECT_EQ(chosen("silu_mul", "", "l40s"), "smxx/flat_v1");
   EXPECT_EQ(chosen("silu_mul", "", "cpu"), "cpu/rows_v1");
 }
@@ -128,7 +128,7 @@ TEST(Builtin, ExplainTriesAllAlsoBehindTheChosen) {
   EXPECT_EQ(selection.quality, "default");
   EXPECT_EQ(selection.source, "list order");
   ASSERT_NE(selection.chosen, nullptr);
-  EXPECT_EQ(selection.chosen->name(), "sm90/bulk_v1");
+  EXPECT_EQ(selection.chosen->name(), "smxx/rows_v1");
   const Attempt& last = selection.tried.back();
   ASSERT_TRUE(last.refusal.has_value());
   EXPECT_EQ(last.refusal->reason, "tensors are on cuda:0");

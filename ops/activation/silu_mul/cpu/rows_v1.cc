@@ -191,11 +191,10 @@ struct RowsV1 {
     return std::nullopt;
   }
 
-  static std::vector<Tiling> tilings(const SiluMul::Problem& problem, const DeviceInfo& device) {
-    const double bytes = static_cast<double>(problem.rows) * static_cast<double>(problem.cols) *
-                         bits(problem.dtype) / 8;
-    const bool stream = bytes > einkorn::cpu::cached_bytes(device);
-    return {{stream}, {!stream}};
+  /// Writing past the caches loses here: with two reads for each write the read for ownership that
+  /// it saves is a fifth of the traffic, and less than what it costs (measured at 4096 x 4096).
+  static std::vector<Tiling> tilings(const SiluMul::Problem&, const DeviceInfo&) {
+    return {{false}, {true}};
   }
 
   struct State {

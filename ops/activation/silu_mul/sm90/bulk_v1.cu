@@ -98,7 +98,7 @@ __global__ void __launch_bounds__(kWarps * 32) bulk_v1(const __grid_constant__ P
 #pragma unroll
     for (int i = 0; i < kItems; ++i) {
       const int col = (i * 32 + lane) * kVec;
-      if (col < tile.cols) out[i].template store<16, Cache::kStream>(y + col);
+      if (col < tile.cols) out[i].template store<16>(y + col);
     }
     if (++stage == kStages) {
       stage = 0;

@@ -5,7 +5,6 @@
 #include "ops/activation/silu_mul/contract.h"
 #include "ops/activation/silu_mul/launch.h"
 #include "src/jit/expression.h"
-#include "src/plan/cache_policy.h"
 
 namespace einkorn::silu_mul::smxx {
 
@@ -14,16 +13,12 @@ struct FlatV1 {
 
   struct Tiling {
     int threads = 256;
-    int items = 4;  ///< vectors a thread has in flight of each input
-    CachePolicy load = CachePolicy::kStream;
-    CachePolicy store = CachePolicy::kStream;
+    int items = 1;  ///< vectors a thread has in flight of each input
 
     bool operator==(const Tiling&) const = default;
     static constexpr auto fields() {
       return std::tuple{field("threads", &Tiling::threads, "threads a block"),
-                        field("items", &Tiling::items, "vectors a thread"),
-                        field("load", &Tiling::load, "cache policy of gate and up"),
-                        field("store", &Tiling::store, "cache policy of y")};
+                        field("items", &Tiling::items, "vectors a thread")};
     }
   };
 
@@ -44,15 +39,13 @@ struct FlatV1 {
     std::vector<Tiling> out;
     const Extent size = extent(problem);
     const std::int64_t vectors = size.cols / vector_width(problem);
-    for (const Tiling tiling : {Tiling{256, 2}, Tiling{256, 4}, Tiling{256, 1}, Tiling{128, 4},
-                                Tiling{128, 2}, Tiling{512, 2}, Tiling{512, 1}, Tiling{128, 1}}) {
+    for (const Tiling tiling :
+         {Tiling{512, 1}, Tiling{256, 1}, Tiling{128, 1}, Tiling{256, 2}, Tiling{128, 2},
+          Tiling{256, 4}, Tiling{128, 4}}) {
       if (blocks(problem, tiling) > 0x7fffffff) continue;
       // A block wider than a row idles most of itself; a narrower one follows in the list.
       const bool wasteful = tiling.threads * tiling.items > 2 * vectors && tiling.threads > 128;
-      if (!wasteful)
-        for (int load = 0; load < 3; ++load)
-          for (int store = 0; store < 3; ++store)
-            out.push_back({tiling.threads, tiling.items, CachePolicy(load), CachePolicy(store)});
+      if (!wasteful) out.push_back(tiling);
     }
     return out;
   }
@@ -68,7 +61,7 @@ struct FlatV1 {
         "flat_v1", "ops/activation/silu_mul/smxx/flat_v1.cu",
         jit::instantiate("einkorn::silu_mul::smxx::flat_v1",
                          {traits(problem), vector_width(problem), problem.align, tiling.threads,
-                          tiling.items, static_cast<int>(tiling.load), static_cast<int>(tiling.store)}),
+                          tiling.items}),
         launch, make_params(problem), bind));
     return out;
   }

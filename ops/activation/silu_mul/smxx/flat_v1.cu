@@ -9,7 +9,7 @@ namespace einkorn::silu_mul::smxx {
 
 /// Grid: rows * pieces_per_row blocks, where a piece is kThreads * kItems * kVec columns. kAlign
 /// bytes divide every address.
-template <class Tr, int kVec, int kAlign, int kThreads, int kItems, int kLoad, int kStore>
+template <class Tr, int kVec, int kAlign, int kThreads, int kItems>
 __global__ void __launch_bounds__(kThreads) flat_v1(const __grid_constant__ Params p) {
   using T = typename Tr::T;
   constexpr i64 kPiece = i64{kThreads} * kItems * kVec;
@@ -29,10 +29,10 @@ __global__ void __launch_bounds__(kThreads) flat_v1(const __grid_constant__ Para
     const i64 col = first + i * kThreads * kVec;
     if (col >= p.cols) continue;
     if constexpr (Tr::kInterleaved) {
-      gate[i] = Vec<T, kGate>::template load<kAlign, Cache{kLoad}>(gate_row + 2 * col);
+      gate[i] = Vec<T, kGate>::template load<kAlign>(gate_row + 2 * col);
     } else {
-      gate[i] = Vec<T, kVec>::template load<kAlign, Cache{kLoad}>(gate_row + col);
-      up[i] = Vec<T, kVec>::template load<kAlign, Cache{kLoad}>(up_row + col);
+      gate[i] = Vec<T, kVec>::template load<kAlign>(gate_row + col);
+      up[i] = Vec<T, kVec>::template load<kAlign>(up_row + col);
     }
   }
   allow_next_kernel();
@@ -46,7 +46,7 @@ __global__ void __launch_bounds__(kThreads) flat_v1(const __grid_constant__ Para
     } else {
       y = silu_mul_vec<Tr, kVec>(gate[i], up[i], p);
     }
-    y.template store<kAlign, Cache{kStore}>(y_row + col);
+    y.template store<kAlign>(y_row + col);
   }
 }
 

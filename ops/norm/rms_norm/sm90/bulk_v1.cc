@@ -19,8 +19,6 @@ struct BulkV1 {
     int groups = 2;   ///< groups a block
     int stages = 4;   ///< rows a group has in flight
     int blocks = 2;   ///< blocks a multiprocessor
-    bool hint = true;
-    bool bulk_store = false;
 
     bool operator==(const Tiling&) const = default;
     static constexpr auto fields() {
@@ -28,9 +26,7 @@ struct BulkV1 {
                         field("items", &Tiling::items, "vectors a thread"),
                         field("groups", &Tiling::groups, "groups a block"),
                         field("stages", &Tiling::stages, "rows in flight a group"),
-                        field("blocks", &Tiling::blocks, "blocks a multiprocessor"),
-                        field("hint", &Tiling::hint, "rows leave L2 first"),
-                        field("bulk_store", &Tiling::bulk_store, "y by the copy engine")};
+                        field("blocks", &Tiling::blocks, "blocks a multiprocessor")};
     }
   };
 
@@ -75,9 +71,8 @@ struct BulkV1 {
       for (int groups = 1; groups <= 8 && lanes * groups <= 512; groups *= 2) {
         for (int stages = 2; stages <= 8; ++stages) {
           for (int blocks = 1; blocks <= 8; blocks *= 2) {
-            for (int h = 0; h < 4; ++h) {
-            const Tiling tiling{lanes, items, groups, stages, blocks, (h & 1) != 0, (h & 2) != 0};
-            if (fits(problem, tiling, device)) out.push_back(tiling);}
+            const Tiling tiling{lanes, items, groups, stages, blocks};
+            if (fits(problem, tiling, device)) out.push_back(tiling);
           }
         }
       }
@@ -85,7 +80,7 @@ struct BulkV1 {
     std::stable_sort(out.begin(), out.end(), [&](const Tiling& a, const Tiling& b) {
       return badness(problem, a) < badness(problem, b);
     });
-    if (out.size() > 96) out.resize(96);
+    if (out.size() > 48) out.resize(48);
     return out;
   }
 
@@ -123,7 +118,7 @@ struct BulkV1 {
         "bulk_v1", "ops/norm/rms_norm/sm90/bulk_v1.cu",
         jit::instantiate("einkorn::rms_norm::sm90::bulk_v1",
                          {traits(problem), vec, tiling.lanes, tiling.items, tiling.groups,
-                          tiling.stages, tiling.blocks, tiling.hint, tiling.bulk_store, exact}),
+                          tiling.stages, tiling.blocks, exact}),
         launch, make_params(problem), bind));
     return out;
   }

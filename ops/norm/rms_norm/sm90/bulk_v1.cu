@@ -54,8 +54,7 @@ __device__ inline float group_sum(float value, float* partial, int group, u32 ph
 /// Grid: any number of blocks; groups take rows in turn. kLanes a multiple of 32, kGroups at most
 /// 15, kVec elements are 16 bytes of T; cols * sizeof(T) and every row stride are multiples of 16
 /// bytes. Dynamic shared memory: kGroups * kStages * stage_bytes.
-template <class Tr, int kVec, int kLanes, int kItems, int kGroups, int kStages, int kBlocks, bool kHint,
-          bool kBulkStore, bool kExact>
+template <class Tr, int kVec, int kLanes, int kItems, int kGroups, int kStages, int kBlocks, bool kExact>
 __global__ void __launch_bounds__(kLanes* kGroups, kBlocks) bulk_v1(const __grid_constant__ Params p) {
   using T = typename Tr::T;
   using W = typename Tr::W;
@@ -72,7 +71,7 @@ __global__ void __launch_bounds__(kLanes* kGroups, kBlocks) bulk_v1(const __grid
   float* partial = partials + group * 2 * (kLanes / 32);
   const i64 step = i64{gridDim.x} * kGroups;
   const i64 first = i64{blockIdx.x} * kGroups + group;
-  const u64 policy = kHint ? evict_first_policy() : evict_normal_policy();
+  const u64 policy = evict_first_policy();
 
   if (lane == 0) {
 #pragma unroll
@@ -104,8 +103,8 @@ __global__ void __launch_bounds__(kLanes* kGroups, kBlocks) bulk_v1(const __grid
   u32 phase = 0;  // parity of the stage's current use
   u32 turn = 0;
   for (i64 row = first; row < p.rows; row += step) {
-    auto* x_row = reinterpret_cast<T*>(ring + stage * stage_size);
-    auto* residual_row = reinterpret_cast<R*>(x_row + p.cols);
+    const auto* x_row = reinterpret_cast<const T*>(ring + stage * stage_size);
+    const auto* residual_row = reinterpret_cast<const R*>(x_row + p.cols);
     barrier_wait(full + stage, phase);
 
     Vec<T, kVec> x[kItems];
@@ -132,11 +131,9 @@ __global__ void __launch_bounds__(kLanes* kGroups, kBlocks) bulk_v1(const __grid
     }
     // The sum's barrier (or the warp's own lock step) is also where everyone has read the stage.
     const float r = reciprocal_rms(group_sum<kLanes>(sum, partial, group, turn), p);
-    if constexpr (!kBulkStore) {
-      if constexpr (kLanes == 32) __syncwarp();
-      if (lane == 0 && row + kStages * step < p.rows) {
-        load_row<Tr>(p, row + kStages * step, ring + stage * stage_size, full + stage, policy);
-      }
+    if constexpr (kLanes == 32) __syncwarp();
+    if (lane == 0 && row + kStages * step < p.rows) {
+      load_row<Tr>(p, row + kStages * step, ring + stage * stage_size, full + stage, policy);
     }
 
     const float scale = scale_of<Tr>(r);
@@ -148,43 +145,11 @@ __global__ void __launch_bounds__(kLanes* kGroups, kBlocks) bulk_v1(const __grid
       float h[kVec];
 #pragma unroll
       for (int j = 0; j < kVec; ++j) h[j] = value_of(i, j);
-      const auto y = normalize_vec<Tr, kVec>(h, weight[i], scale, p.offset);
-      if constexpr (kBulkStore) {
-        y.template store<16>(x_row + col);
-      } else {
-        y.template store<16, Cache::kDefault>(y_row + col);
-      }
+      normalize_vec<Tr, kVec>(h, weight[i], scale, p.offset)
+          .template store<16>(y_row + col);
       if constexpr (Tr::kResidualOut) {
-        const auto out = Vec<R, kVec>::from(h);
-        if constexpr (kBulkStore) {
-          out.template store<16>(residual_row + col);
-        } else {
-          out.template store<16, Cache::kDefault>(static_cast<R*>(p.residual_out) +
-                                                  row * p.residual_out_stride + col);
-        }
-      }
-    }
-    if constexpr (kBulkStore) {
-      fence_async_proxy();
-      if constexpr (kLanes == 32) {
-        __syncwarp();
-      } else {
-        named_barrier(1 + group, kLanes);
-      }
-      if (lane == 0) {
-        bulk_store(y_row, x_row, static_cast<u32>(p.cols) * sizeof(T));
-        if constexpr (Tr::kResidualOut) {
-          bulk_store(static_cast<R*>(p.residual_out) + row * p.residual_out_stride, residual_row,
-                     static_cast<u32>(p.cols) * sizeof(R));
-        }
-        bulk_store_commit();
-        // The stage before this one is free once its store has read it: one store stays pending.
-        bulk_store_wait_read<1>();
-        const i64 next = row + (kStages - 1) * step;
-        if (turn > 0 && next < p.rows) {
-          const int free_stage = stage == 0 ? kStages - 1 : stage - 1;
-          load_row<Tr>(p, next, ring + free_stage * stage_size, full + free_stage, policy);
-        }
+        Vec<R, kVec>::from(h).template store<16>(
+            static_cast<R*>(p.residual_out) + row * p.residual_out_stride + col);
       }
     }
     if constexpr (Tr::kRstd) {
@@ -195,9 +160,6 @@ __global__ void __launch_bounds__(kLanes* kGroups, kBlocks) bulk_v1(const __grid
       stage = 0;
       phase ^= 1;
     }
-  }
-  if constexpr (kBulkStore) {
-    if (lane == 0) bulk_store_wait_read<0>();
   }
   allow_next_kernel();
 }

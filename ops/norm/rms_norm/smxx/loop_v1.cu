@@ -77,9 +77,10 @@ __device__ inline void normalize_row(const Params& p, i64 row) {
   }
 }
 
-/// Grid: any number of blocks; each takes rows in turn.
+/// Grid: any number of blocks; each takes rows in turn. The 1 in the launch bounds keeps the
+/// assembler from spilling to make room for more blocks than its own choice of registers allows.
 template <class Tr, int kVec, int kAlign, int kThreads>
-__global__ void __launch_bounds__(kThreads) loop_v1(const __grid_constant__ Params p) {
+__global__ void __launch_bounds__(kThreads, 1) loop_v1(const __grid_constant__ Params p) {
   wait_for_previous_kernel();
   for (i64 row = blockIdx.x; row < p.rows; row += gridDim.x) {
     normalize_row<Tr, kVec, kAlign, kThreads>(p, row);

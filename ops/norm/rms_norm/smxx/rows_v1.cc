@@ -7,7 +7,6 @@
 #include "ops/norm/rms_norm/contract.h"
 #include "ops/norm/rms_norm/launch.h"
 #include "src/jit/expression.h"
-#include "src/plan/cache_policy.h"
 
 namespace einkorn::rms_norm::smxx {
 
@@ -18,16 +17,12 @@ struct RowsV1 {
     int lanes = 128;  ///< threads a row
     int items = 4;    ///< vectors a thread
     int rows = 1;     ///< rows a block
-    CachePolicy load = CachePolicy::kStream;
-    CachePolicy store = CachePolicy::kStream;
 
     bool operator==(const Tiling&) const = default;
     static constexpr auto fields() {
       return std::tuple{field("lanes", &Tiling::lanes, "threads a row"),
                         field("items", &Tiling::items, "vectors a thread"),
-                        field("rows", &Tiling::rows, "rows a block"),
-                        field("load", &Tiling::load, "cache policy of x and residual"),
-                        field("store", &Tiling::store, "cache policy of y and residual_out")};
+                        field("rows", &Tiling::rows, "rows a block")};
     }
   };
 
@@ -47,32 +42,33 @@ struct RowsV1 {
                                problem.cols, max_elements(problem, 1024), vector_width(problem))};
   }
 
-  /// Every row shape that covers cols, fewest idle threads and smallest rows first. 128 to 256
-  /// threads with 2 to 4 vectors each keep enough bytes in flight (measured: see the devlog).
-  static std::vector<Tiling> tilings(const Problem& problem, const DeviceInfo&) {
+  /// Every row shape that covers cols, the heuristic's first.
+  static std::vector<Tiling> tilings(const Problem& problem, const DeviceInfo& device) {
     const int vec = vector_width(problem);
     const auto vectors = static_cast<int>(problem.cols / vec);
+    const bool few_rows = problem.rows < 2 * std::int64_t{device.sm_count};
     std::vector<Tiling> out;
-    for (int lanes = 32; lanes <= 1024; lanes *= 2) {
+    for (int lanes = 4; lanes <= 1024; lanes *= 2) {
       int items = 1;
       while (lanes * items < vectors) items *= 2;
       if (items * vec > max_elements(problem, lanes)) continue;
-      if (lanes > 32 && lanes / 2 >= vectors) continue;  // half the threads would idle
-      for (int rows = std::max(1, 128 / lanes); rows <= std::max(1, 256 / lanes); rows *= 2) {
-        for (int load = 0; load < 3; ++load)
-          for (int store = 0; store < 3; ++store)
-            out.push_back({lanes, items, rows, CachePolicy(load), CachePolicy(store)});
-      }
+      if (lanes > 4 && lanes / 2 >= vectors) continue;  // half the threads would idle
+      const int rows = std::max(1, 256 / lanes);
+      out.push_back({.lanes = lanes, .items = items, .rows = lanes <= 64 && !few_rows ? rows : 1});
+      if (lanes <= 128) out.push_back({.lanes = lanes, .items = items, .rows = rows / 2});
     }
-    std::stable_sort(out.begin(), out.end(), [](const Tiling& a, const Tiling& b) {
-      return badness(a) < badness(b);
-    });
+    std::ranges::stable_sort(out, {}, [&](const Tiling& tiling) { return rank(tiling, few_rows); });
     return out;
   }
 
-  static int badness(const Tiling& tiling) {
-    const int ideal = tiling.items <= 4 ? 4 - tiling.items : 2 * tiling.items;
-    return ideal * 1024 + tiling.lanes * tiling.rows;
+  /// Many rows: one vector a thread up to 256 threads, then two, then more, since a block hides the
+  /// latency of another one; a block of 1024 threads leaves no room for others. Few rows: whatever
+  /// takes the fewest steps. Measured on an H100: docs/devlog.
+  static int rank(const Tiling& tiling, bool few_rows) {
+    if (few_rows) return tiling.items;
+    if (tiling.lanes == 1024) return 100;
+    if (tiling.items == 1) return tiling.lanes <= 256 ? 0 : 2;
+    return tiling.items == 2 ? 1 : tiling.items;
   }
 
   static Plan plan(const Problem& problem, const Tiling& tiling, const DeviceInfo& device) {
@@ -88,7 +84,7 @@ struct RowsV1 {
         "rows_v1", "ops/norm/rms_norm/smxx/rows_v1.cu",
         jit::instantiate("einkorn::rms_norm::smxx::rows_v1",
                          {traits(problem), vec, problem.align, tiling.lanes, tiling.items,
-                          tiling.rows, static_cast<int>(tiling.load), static_cast<int>(tiling.store), exact}),
+                          tiling.rows, exact}),
         launch, make_params(problem), bind));
     return out;
   }

@@ -1,7 +1,8 @@
 // rms_norm/smxx/rows_v1: a row stays in the registers of kLanes threads between the two passes.
 //
 // Idea: memory is read once and written once; everything else hides behind it. Up to a warp a row
-// needs no barrier, beyond that one barrier a row.
+// needs no barrier, beyond that one barrier a row. The caches' ordinary order is kept: streaming
+// hints save nothing here and take y from the L2 where its consumer would find it.
 
 #include "ops/norm/rms_norm/device.cuh"
 
@@ -29,13 +30,12 @@ __device__ inline float row_sum(float value, float* partial) {
 
 /// Grid: one block for kRows rows of kLanes threads each. kVec elements a piece, kItems pieces a
 /// thread; kAlign bytes divide every address. kExact: kLanes * kItems * kVec == cols.
-template <class Tr, int kVec, int kAlign, int kLanes, int kItems, int kRows, int kLoad,
-          int kStore, bool kExact>
+template <class Tr, int kVec, int kAlign, int kLanes, int kItems, int kRows, bool kExact>
 __global__ void __launch_bounds__(kLanes* kRows) rows_v1(const __grid_constant__ Params p) {
   using T = typename Tr::T;
   using W = typename Tr::W;
   using R = typename Tr::R;
-  __shared__ float partial[kLanes * kRows / 32];
+  __shared__ float partial[(kLanes * kRows + 31) / 32];
 
   const int lane = static_cast<int>(threadIdx.x) % kLanes;
   const i64 row = i64{blockIdx.x} * kRows + static_cast<int>(threadIdx.x) / kLanes;
@@ -50,11 +50,26 @@ __global__ void __launch_bounds__(kLanes* kRows) rows_v1(const __grid_constant__
   for (int i = 0; i < kItems; ++i) {
     const int col = (i * kLanes + lane) * kVec;
     if (inside(i)) {
-      x[i] = Vec<T, kVec>::template load<kAlign, Cache{kLoad}>(x_row + col);
+      x[i] = Vec<T, kVec>::template load<kAlign>(x_row + col);
       if constexpr (Tr::kHasResidual) {
-        residual[i] = Vec<R, kVec>::template load<kAlign, Cache{kLoad}>(
+        residual[i] = Vec<R, kVec>::template load<kAlign>(
             static_cast<const R*>(p.residual) + row * p.residual_stride + col);
       }
+    }
+  }
+
+  Vec<W, kVec> weight[kItems];
+  const auto load_weight = [&](int i) {
+    weight[i] = Vec<W, kVec>::template load<kAlign, Cache::kReadOnly>(
+        static_cast<const W*>(p.weight) + (i * kLanes + lane) * kVec);
+  };
+  // With one vector a thread the weight is asked for before the sum, which hides its latency; with
+  // more, the registers it would hold cost more than it hides.
+  constexpr bool kEarlyWeight = kItems == 1;
+  if constexpr (kEarlyWeight) {
+#pragma unroll
+    for (int i = 0; i < kItems; ++i) {
+      if (inside(i)) load_weight(i);
     }
   }
 
@@ -86,12 +101,11 @@ __global__ void __launch_bounds__(kLanes* kRows) rows_v1(const __grid_constant__
     float h[kVec];
 #pragma unroll
     for (int j = 0; j < kVec; ++j) h[j] = value_of(i, j);
-    const auto weight = Vec<W, kVec>::template load<kAlign, Cache::kReadOnly>(
-        static_cast<const W*>(p.weight) + col);
-    normalize_vec<Tr, kVec>(h, weight, scale, p.offset)
-        .template store<kAlign, Cache{kStore}>(y_row + col);
+    if constexpr (!kEarlyWeight) load_weight(i);
+    normalize_vec<Tr, kVec>(h, weight[i], scale, p.offset)
+        .template store<kAlign>(y_row + col);
     if constexpr (Tr::kResidualOut) {
-      Vec<R, kVec>::from(h).template store<kAlign, Cache{kStore}>(
+      Vec<R, kVec>::from(h).template store<kAlign>(
           static_cast<R*>(p.residual_out) + row * p.residual_out_stride + col);
     }
   }

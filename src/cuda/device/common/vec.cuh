@@ -9,9 +9,7 @@ namespace einkorn {
 /// How a global access treats the caches.
 enum class Cache {
   kDefault,
-  kStream,      ///< used once: evicted first, from L2 as well
-  kNoAllocate,  ///< used once: leaves L1 alone, keeps L2's ordinary order
-  kReadOnly,    ///< the same for the whole kernel and shared by blocks: weights
+  kReadOnly,  ///< the same for the whole kernel and shared by blocks: weights
 };
 
 template <int kBytes>
@@ -33,41 +31,12 @@ struct Piece<16> {
   using Type = uint4;
 };
 
-__device__ inline uint4 load_no_allocate(const uint4* address) {
-  uint4 out;
-  asm volatile("ld.global.L1::no_allocate.v4.u32 {%0, %1, %2, %3}, [%4];"
-               : "=r"(out.x), "=r"(out.y), "=r"(out.z), "=r"(out.w)
-               : "l"(address)
-               : "memory");
-  return out;
-}
-__device__ inline void store_no_allocate(uint4* address, uint4 value) {
-  asm volatile("st.global.L1::no_allocate.v4.u32 [%0], {%1, %2, %3, %4};" ::"l"(address),
-               "r"(value.x), "r"(value.y), "r"(value.z), "r"(value.w)
-               : "memory");
-}
-
 template <Cache kCache, class P>
 __device__ inline P load_piece(const P* address) {
-  if constexpr (kCache == Cache::kStream) {
-    return __ldcs(address);
-  } else if constexpr (kCache == Cache::kNoAllocate && sizeof(P) == 16) {
-    return load_no_allocate(address);
-  } else if constexpr (kCache == Cache::kReadOnly) {
+  if constexpr (kCache == Cache::kReadOnly) {
     return __ldg(address);
   } else {
     return *address;
-  }
-}
-
-template <Cache kCache, class P>
-__device__ inline void store_piece(P* address, P value) {
-  if constexpr (kCache == Cache::kStream) {
-    __stcs(address, value);
-  } else if constexpr (kCache == Cache::kNoAllocate && sizeof(P) == 16) {
-    store_no_allocate(address, value);
-  } else {
-    *address = value;
   }
 }
 
@@ -92,14 +61,13 @@ struct Vec {
     return out;
   }
 
-  template <int kAlign, Cache kCache = Cache::kDefault>
+  template <int kAlign>
   __device__ void store(T* address) const {
     constexpr int kPiece = kBytes < kAlign ? kBytes : kAlign;
     using P = typename Piece<kPiece>::Type;
 #pragma unroll
     for (int i = 0; i < kBytes / kPiece; ++i) {
-      store_piece<kCache>(reinterpret_cast<P*>(address) + i,
-                          reinterpret_cast<const P*>(item)[i]);
+      reinterpret_cast<P*>(address)[i] = reinterpret_cast<const P*>(item)[i];
     }
   }
 
