@@ -50,10 +50,10 @@ struct Stream {
 /// here, from a table, so that `explain` and prediction need no hardware.
 struct DeviceInfo {
   Device device;
-  std::string name;         ///< e.g. "NVIDIA H100 80GB HBM3", or the CPU's model name
-  bool present = false;     ///< false: described from the table, nothing can run
-  int cc = 0;               ///< CUDA compute capability as 10*major+minor, e.g. 90; 0 on a CPU
-  int sm_count = 0;         ///< multiprocessors, or hardware threads on a CPU
+  std::string name;      ///< e.g. "NVIDIA H100 80GB HBM3", or the CPU's model name
+  bool present = false;  ///< false: described from the table, nothing can run
+  int cc = 0;            ///< CUDA compute capability as 10*major+minor, e.g. 90; 0 on a CPU
+  int sm_count = 0;      ///< multiprocessors, or hardware threads on a CPU
   int max_threads_per_sm = 0;
   std::int64_t smem_per_block_optin = 0;  ///< bytes
   std::int64_t smem_per_sm = 0;           ///< bytes

@@ -95,6 +95,7 @@ const typename C::Problem& match_call(const typename C::Args& args) {
   };
   thread_local Last last;
   // Padding is compared as well: it can make equal arguments differ, never the other way round.
+  // NOLINTNEXTLINE(bugprone-suspicious-memory-comparison)
   if (!last.valid || std::memcmp(last.args, &args, sizeof(args)) != 0) {
     last.problem = C::match(args);
     std::memcpy(last.args, &args, sizeof(args));

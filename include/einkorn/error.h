@@ -48,15 +48,15 @@ class Error : public std::exception {
 }  // namespace einkorn
 
 /// The caller's fault. `message` is evaluated only on failure, so formatting costs nothing else.
-#define EK_CHECK(condition, kind, message) \
-  do {                                     \
-    if (!(condition)) [[unlikely]]         \
+#define EK_CHECK(condition, kind, message)   \
+  do {                                       \
+    if (!(condition)) [[unlikely]]           \
       ::einkorn::throw_error(kind, message); \
   } while (false)
 
 /// Our fault: an invariant that no input can break.
-#define EK_ICHECK(condition, message)                  \
-  do {                                                 \
-    if (!(condition)) [[unlikely]]                     \
-      ::einkorn::throw_internal(#condition, message);  \
+#define EK_ICHECK(condition, message)                 \
+  do {                                                \
+    if (!(condition)) [[unlikely]]                    \
+      ::einkorn::throw_internal(#condition, message); \
   } while (false)

@@ -50,7 +50,8 @@ struct Artifact {
 ///
 /// RuntimeError: NVRTC missing (with the places searched), or the source does not compile: then the
 /// message holds the first error with file and line, a hint, and the path of the full log.
-/// ValueError: an arch that this NVRTC does not know (lists those it does), an unknown embedded file.
+/// ValueError: an arch that this NVRTC does not know (lists those it does), an unknown embedded
+/// file.
 std::shared_ptr<const Artifact> compile(const Request& request);
 
 /// Compiles and loads one kernel; kept for the process, so later calls cost a look-up.

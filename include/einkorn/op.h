@@ -78,22 +78,22 @@ struct Inputs {
 /// The contract of an op, as its author writes it. `Args` also lists its tensors:
 /// `void tensors(F&& f)` calls f("x", Role::kInput, x) for each, outputs included.
 template <class C>
-concept Contract = requires(const typename C::Args& args, const typename C::Problem& problem,
-                            Rng& rng) {
-  { C::kName } -> std::convertible_to<std::string_view>;
-  { C::kFamily } -> std::convertible_to<std::string_view>;
-  { C::kSummary } -> std::convertible_to<std::string_view>;
-  { C::match(args) } -> std::same_as<typename C::Problem>;
-  { C::device(args) } -> std::same_as<Device>;
-  { C::parse(KeyValues{}) } -> std::same_as<typename C::Problem>;
-  { C::print(problem) } -> std::same_as<std::string>;
-  { C::work(problem) } -> std::same_as<Work>;
-  { C::tolerance(problem) } -> std::same_as<Tolerance>;
-  { C::cases() } -> std::same_as<std::span<const Case>>;
-  { C::make_inputs(problem, rng) } -> std::same_as<Inputs<typename C::Args>>;
-  C::reference(args);
-  { problem == problem } -> std::same_as<bool>;
-};
+concept Contract =
+    requires(const typename C::Args& args, const typename C::Problem& problem, Rng& rng) {
+      { C::kName } -> std::convertible_to<std::string_view>;
+      { C::kFamily } -> std::convertible_to<std::string_view>;
+      { C::kSummary } -> std::convertible_to<std::string_view>;
+      { C::match(args) } -> std::same_as<typename C::Problem>;
+      { C::device(args) } -> std::same_as<Device>;
+      { C::parse(KeyValues{}) } -> std::same_as<typename C::Problem>;
+      { C::print(problem) } -> std::same_as<std::string>;
+      { C::work(problem) } -> std::same_as<Work>;
+      { C::tolerance(problem) } -> std::same_as<Tolerance>;
+      { C::cases() } -> std::same_as<std::span<const Case>>;
+      { C::make_inputs(problem, rng) } -> std::same_as<Inputs<typename C::Args>>;
+      C::reference(args);
+      { problem == problem } -> std::same_as<bool>;
+    };
 
 /// Type-erased arguments with their memory.
 struct CaseData {
@@ -204,7 +204,8 @@ struct ReferenceVariant {
     struct None {};
     Plan out;
     out.stages.emplace_back(host_stage<typename C::Args, None>(
-        "reference", None{}, [](const typename C::Args& args, const None&) { C::reference(args); }));
+        "reference", None{},
+        [](const typename C::Args& args, const None&) { C::reference(args); }));
     return out;
   }
   static constexpr Variant kVariant = make_variant<C, ReferenceVariant>(

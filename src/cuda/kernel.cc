@@ -221,8 +221,8 @@ unsigned fill_attributes(const Launch& launch, std::array<CUlaunchAttribute, 3>&
   return count;
 }
 
-void launch_function(LoadedKernel& kernel, const std::string& name, const Launch& launch, int device,
-                     CUfunction function, CUstream stream, void** arguments) {
+void launch_function(LoadedKernel& kernel, const std::string& name, const Launch& launch,
+                     int device, CUfunction function, CUstream stream, void** arguments) {
   make_opt_ins(kernel, name, launch, device);
   std::array<CUlaunchAttribute, 3> attributes;  // not initialised: only the first few are read
   CUlaunchConfig config;

@@ -32,7 +32,7 @@ struct LoadedKernel {
 
   CUkernel kernel = nullptr;
   std::unique_ptr<OnDevice[]> devices;
-  std::mutex mutex;  // one opt-in or binding at a time
+  std::mutex mutex;                              // one opt-in or binding at a time
   std::vector<std::unique_ptr<Bound>> bindings;  // kept: another thread may be reading one
 };
 

@@ -5,6 +5,7 @@
 
 namespace einkorn::jit {
 
+// NOLINTNEXTLINE(modernize-use-string-view): callers build template arguments from it
 std::string type_name(std::optional<DType> dtype) {
   if (!dtype) return "einkorn::none";
   switch (*dtype) {
@@ -15,9 +16,9 @@ std::string type_name(std::optional<DType> dtype) {
     case DType::kBF16:
       return "einkorn::bf16";
     default:
-      throw_error(ErrorKind::kValue,
-                  fmt::format("jit: template argument: expected f32, f16 or bf16, got {}",
-                              name(*dtype)));
+      throw_error(
+          ErrorKind::kValue,
+          fmt::format("jit: template argument: expected f32, f16 or bf16, got {}", name(*dtype)));
   }
 }
 

@@ -23,8 +23,8 @@ class TemplateArgument {
   template <std::integral I>
     requires(!std::same_as<I, bool>)
   TemplateArgument(I value) : text_(std::to_string(value)) {}  // NOLINT: arguments convert
-  TemplateArgument(DType dtype) : text_(type_name(dtype)) {}    // NOLINT: arguments convert
-  TemplateArgument(std::optional<DType> dtype)                  // NOLINT: arguments convert
+  TemplateArgument(DType dtype) : text_(type_name(dtype)) {}   // NOLINT: arguments convert
+  TemplateArgument(std::optional<DType> dtype)                 // NOLINT: arguments convert
       : text_(type_name(dtype)) {}
   TemplateArgument(std::string type) : text_(std::move(type)) {}  // NOLINT: arguments convert
 

@@ -139,9 +139,8 @@ void make_copiers(Rig& rig) {
                               rig.options.seed);
   const int sets = static_cast<int>(rig.copies.from.size());
   const auto add = [&](std::string name, Body body) {
-    rig.copiers.push_back(
-        {std::move(name),
-         make_sampler(rig.options.device, rig.stream_or_null(), std::move(body), sets)});
+    rig.copiers.push_back({std::move(name), make_sampler(rig.options.device, rig.stream_or_null(),
+                                                         std::move(body), sets)});
   };
   add("memcpy", [&rig](int set, Stream stream) { copy_set(rig.copies, set, stream); });
   if (rig.options.device.kind == DeviceKind::kCuda && rig.copies.bytes >= 16) {

@@ -44,12 +44,12 @@ struct BenchResult {
   std::string problem;
   std::string tiling;
   Timing timing;
-  Timing copy;        ///< a copy that reads half and writes half of the minimum bytes: the fastest
-                      ///< of the driver's (or memcpy on all threads) and a kernel of 16 bytes a thread
+  Timing copy;  ///< a copy that reads half and writes half of the minimum bytes: the fastest
+                ///< of the driver's (or memcpy on all threads) and a kernel of 16 bytes a thread
   std::string copied_by;  ///< "memcpy" or "kernel"
-  double gbps = 0;    ///< minimum bytes over the median time, 1e9 bytes/s
-  double tflops = 0;  ///< useful flops over the median time
-  std::string roof;   ///< "memory", or "cache" when one call's bytes fit the last-level cache
+  double gbps = 0;        ///< minimum bytes over the median time, 1e9 bytes/s
+  double tflops = 0;      ///< useful flops over the median time
+  std::string roof;       ///< "memory", or "cache" when one call's bytes fit the last-level cache
   double percent_of_roof = 0;  ///< of the datasheet's bandwidth; 0 when unknown or roof is "cache"
   double percent_of_copy = 0;  ///< copy's median over ours
   double predicted_us = 0;     ///< minimum bytes over the datasheet's bandwidth; 0 when unknown

@@ -88,7 +88,7 @@ void CopyKernel::operator()(const CopySets& sets, int set, Stream stream) const 
   const void* from = sets.from[index].view().data();
   void* to = sets.to[index].view().data();
   std::int64_t count = sets.bytes / 16;
-  void* arguments[] = {&from, &to, &count};
+  void* arguments[] = {static_cast<void*>(&from), static_cast<void*>(&to), &count};
   cuda::Launch launch;
   launch.grid.x = static_cast<std::uint32_t>((count + kThreads - 1) / kThreads);
   launch.block.x = kThreads;

@@ -50,8 +50,8 @@ __device__ inline Vec<typename Tr::T, kN> silu_mul_vec(const Vec<typename Tr::T,
 
 /// The same from 2 kN interleaved elements: gate, up, gate, up.
 template <class Tr, int kN>
-__device__ inline Vec<typename Tr::T, kN> silu_mul_pairs(
-    const Vec<typename Tr::T, 2 * kN>& packed, const Params& p) {
+__device__ inline Vec<typename Tr::T, kN> silu_mul_pairs(const Vec<typename Tr::T, 2 * kN>& packed,
+                                                         const Params& p) {
   float y[kN];
 #pragma unroll
   for (int j = 0; j < kN; ++j) {

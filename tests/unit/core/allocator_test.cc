@@ -127,6 +127,7 @@ TEST_F(AllocatorTest, ThreadsInitialiseOnce) {
     set_allocator(DeviceKind::kCuda, &fake);
   });
   std::vector<std::thread> threads;
+  threads.reserve(8);
   for (int i = 0; i < 8; ++i) {
     threads.emplace_back([] { (void)allocator(DeviceKind::kCuda); });
   }

@@ -32,6 +32,7 @@ inline Tensor tensor_of(DType dtype, std::initializer_list<std::int64_t> shape,
 /// The elements of a contiguous tensor.
 inline std::vector<double> values_of(const TensorView& tensor) {
   std::vector<double> values;
+  values.reserve(static_cast<std::size_t>(tensor.numel()));
   for (std::int64_t i = 0; i < tensor.numel(); ++i) values.push_back(load_as_double(tensor, i));
   return values;
 }

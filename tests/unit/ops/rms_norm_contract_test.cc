@@ -15,7 +15,6 @@
 namespace einkorn {
 namespace {
 
-using test::error_text;
 using test::GoldenErrors;
 
 /// Arguments that match, to be spoiled one at a time.

@@ -258,7 +258,6 @@ struct RowsV1 {
 
 }  // namespace
 
-// NOLINTNEXTLINE(readability-identifier-naming): the name that the line in variants.inc expands to
 extern const Variant rows_v1;
 constexpr Variant rows_v1 = make_variant<SiluMul, RowsV1>(
     "cpu", "rows", 1, "cpp", "blocks of columns in registers, all threads, any layout");

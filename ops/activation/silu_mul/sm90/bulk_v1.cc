@@ -39,8 +39,8 @@ struct BulkV1 {
       return Refusal{"packing interleaved: gate and up have to be apart in memory"};
     }
     if (problem.align < 16) {
-      return Refusal{fmt::format("align {} < 16: bulk copies move multiples of 16 bytes",
-                                 problem.align)};
+      return Refusal{
+          fmt::format("align {} < 16: bulk copies move multiples of 16 bytes", problem.align)};
     }
     if (vector_width(problem) * bits(problem.dtype) != 128) {
       return Refusal{fmt::format("a row of {} {} elements is not a multiple of 16 bytes",
@@ -65,9 +65,8 @@ struct BulkV1 {
         }
       }
     }
-    std::stable_sort(out.begin(), out.end(), [](const Tiling& a, const Tiling& b) {
-      return badness(a) < badness(b);
-    });
+    std::stable_sort(out.begin(), out.end(),
+                     [](const Tiling& a, const Tiling& b) { return badness(a) < badness(b); });
     return out;
   }
 
@@ -84,9 +83,8 @@ struct BulkV1 {
     const std::int64_t tile = tile_bytes(tiling) / (bits(problem.dtype) / 8);
     const std::int64_t tiles = size.rows * ((size.cols + tile - 1) / tile);
     cuda::Launch launch;
-    launch.grid.x = static_cast<std::uint32_t>(
-        std::min<std::int64_t>((tiles + tiling.warps - 1) / tiling.warps,
-                               std::int64_t{device.sm_count} * tiling.blocks));
+    launch.grid.x = static_cast<std::uint32_t>(std::min<std::int64_t>(
+        (tiles + tiling.warps - 1) / tiling.warps, std::int64_t{device.sm_count} * tiling.blocks));
     launch.block.x = static_cast<std::uint32_t>(tiling.warps * 32);
     launch.smem_bytes = static_cast<std::uint32_t>(smem_bytes(tiling));
     launch.pdl = true;

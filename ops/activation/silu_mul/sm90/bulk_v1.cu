@@ -37,8 +37,8 @@ __device__ inline void load_tile(const Params& p, const Tile& tile, T* stage, u6
 }
 
 /// Grid: any number of blocks; warps take tiles of 32 * kItems * kVec columns in turn. kVec
-/// elements are 16 bytes; cols * sizeof(T) and row strides are multiples of 16 bytes. Dynamic shared
-/// memory: kWarps * kStages * 2 tiles.
+/// elements are 16 bytes; cols * sizeof(T) and row strides are multiples of 16 bytes. Dynamic
+/// shared memory: kWarps * kStages * 2 tiles.
 template <class Tr, int kVec, int kWarps, int kItems, int kStages>
 __global__ void __launch_bounds__(kWarps * 32) bulk_v1(const __grid_constant__ Params p) {
   using T = typename Tr::T;

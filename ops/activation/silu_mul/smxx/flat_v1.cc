@@ -24,8 +24,7 @@ struct FlatV1 {
 
   static std::int64_t blocks(const Problem& problem, const Tiling& tiling) {
     const Extent size = extent(problem);
-    const std::int64_t piece =
-        std::int64_t{tiling.threads} * tiling.items * vector_width(problem);
+    const std::int64_t piece = std::int64_t{tiling.threads} * tiling.items * vector_width(problem);
     return size.rows * ((size.cols + piece - 1) / piece);
   }
 
@@ -39,9 +38,8 @@ struct FlatV1 {
     std::vector<Tiling> out;
     const Extent size = extent(problem);
     const std::int64_t vectors = size.cols / vector_width(problem);
-    for (const Tiling tiling :
-         {Tiling{512, 1}, Tiling{256, 1}, Tiling{128, 1}, Tiling{256, 2}, Tiling{128, 2},
-          Tiling{256, 4}, Tiling{128, 4}}) {
+    for (const Tiling tiling : {Tiling{512, 1}, Tiling{256, 1}, Tiling{128, 1}, Tiling{256, 2},
+                                Tiling{128, 2}, Tiling{256, 4}, Tiling{128, 4}}) {
       if (blocks(problem, tiling) > 0x7fffffff) continue;
       // A block wider than a row idles most of itself; a narrower one follows in the list.
       const bool wasteful = tiling.threads * tiling.items > 2 * vectors && tiling.threads > 128;
@@ -59,9 +57,9 @@ struct FlatV1 {
     launch.pdl = device.cc >= 90;
     out.stages.emplace_back(launch_stage<SiluMul::Args, Params>(
         "flat_v1", "ops/activation/silu_mul/smxx/flat_v1.cu",
-        jit::instantiate("einkorn::silu_mul::smxx::flat_v1",
-                         {traits(problem), vector_width(problem), problem.align, tiling.threads,
-                          tiling.items}),
+        jit::instantiate(
+            "einkorn::silu_mul::smxx::flat_v1",
+            {traits(problem), vector_width(problem), problem.align, tiling.threads, tiling.items}),
         launch, make_params(problem), bind));
     return out;
   }

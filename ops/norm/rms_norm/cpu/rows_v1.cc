@@ -348,7 +348,6 @@ struct RowsV1 {
 
 }  // namespace
 
-// NOLINTNEXTLINE(readability-identifier-naming): the name that the line in variants.inc expands to
 extern const Variant rows_v1;
 constexpr Variant rows_v1 = make_variant<RmsNorm, RowsV1>(
     "cpu", "rows", 1, "cpp", "a row at a time through the first caches, all threads, any layout");

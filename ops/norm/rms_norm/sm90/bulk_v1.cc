@@ -38,8 +38,8 @@ struct BulkV1 {
 
   static std::optional<Refusal> supports(const Problem& problem, const DeviceInfo& device) {
     if (problem.align < 16) {
-      return Refusal{fmt::format("align {} < 16: bulk copies move multiples of 16 bytes",
-                                 problem.align)};
+      return Refusal{
+          fmt::format("align {} < 16: bulk copies move multiples of 16 bytes", problem.align)};
     }
     for (const auto dtype : {std::optional(problem.dtype), problem.residual}) {
       if (dtype && problem.cols * bits(*dtype) % 128 != 0) {
@@ -52,9 +52,10 @@ struct BulkV1 {
                                  name(problem.dtype))};
     }
     if (tilings(problem, device).empty()) {
-      return Refusal{fmt::format("a ring of rows of {} bytes does not fit registers and {} bytes of "
-                                 "shared memory",
-                                 stage_bytes(problem), device.smem_per_block_optin)};
+      return Refusal{
+          fmt::format("a ring of rows of {} bytes does not fit registers and {} bytes of "
+                      "shared memory",
+                      stage_bytes(problem), device.smem_per_block_optin)};
     }
     return std::nullopt;
   }
@@ -126,6 +127,7 @@ struct BulkV1 {
 
 extern const Variant bulk_v1;
 constexpr Variant bulk_v1 = make_variant<RmsNorm, BulkV1>(
-    "sm90", "bulk", 1, "cuda", "persistent groups of warps over rings of rows filled by bulk copies");
+    "sm90", "bulk", 1, "cuda",
+    "persistent groups of warps over rings of rows filled by bulk copies");
 
 }  // namespace einkorn::rms_norm::sm90

@@ -54,8 +54,10 @@ __device__ inline float group_sum(float value, float* partial, int group, u32 ph
 /// Grid: any number of blocks; groups take rows in turn. kLanes a multiple of 32, kGroups at most
 /// 15, kVec elements are 16 bytes of T; cols * sizeof(T) and every row stride are multiples of 16
 /// bytes. Dynamic shared memory: kGroups * kStages * stage_bytes.
-template <class Tr, int kVec, int kLanes, int kItems, int kGroups, int kStages, int kBlocks, bool kExact>
-__global__ void __launch_bounds__(kLanes* kGroups, kBlocks) bulk_v1(const __grid_constant__ Params p) {
+template <class Tr, int kVec, int kLanes, int kItems, int kGroups, int kStages, int kBlocks,
+          bool kExact>
+__global__ void __launch_bounds__(kLanes* kGroups, kBlocks)
+    bulk_v1(const __grid_constant__ Params p) {
   using T = typename Tr::T;
   using W = typename Tr::W;
   using R = typename Tr::R;
@@ -94,8 +96,8 @@ __global__ void __launch_bounds__(kLanes* kGroups, kBlocks) bulk_v1(const __grid
 #pragma unroll
   for (int i = 0; i < kItems; ++i) {
     if (inside(i)) {
-      weight[i] = Vec<W, kVec>::template load<16, Cache::kReadOnly>(static_cast<const W*>(p.weight) +
-                                                                   (i * kLanes + lane) * kVec);
+      weight[i] = Vec<W, kVec>::template load<16, Cache::kReadOnly>(
+          static_cast<const W*>(p.weight) + (i * kLanes + lane) * kVec);
     }
   }
 
@@ -145,11 +147,10 @@ __global__ void __launch_bounds__(kLanes* kGroups, kBlocks) bulk_v1(const __grid
       float h[kVec];
 #pragma unroll
       for (int j = 0; j < kVec; ++j) h[j] = value_of(i, j);
-      normalize_vec<Tr, kVec>(h, weight[i], scale, p.offset)
-          .template store<16>(y_row + col);
+      normalize_vec<Tr, kVec>(h, weight[i], scale, p.offset).template store<16>(y_row + col);
       if constexpr (Tr::kResidualOut) {
-        Vec<R, kVec>::from(h).template store<16>(
-            static_cast<R*>(p.residual_out) + row * p.residual_out_stride + col);
+        Vec<R, kVec>::from(h).template store<16>(static_cast<R*>(p.residual_out) +
+                                                 row * p.residual_out_stride + col);
       }
     }
     if constexpr (Tr::kRstd) {

@@ -37,9 +37,10 @@ struct RowsV1 {
       return Refusal{fmt::format("rows {} > 2147483647, the widest grid", problem.rows)};
     }
     if (!tilings(problem, device).empty()) return std::nullopt;
-    return Refusal{fmt::format("cols {} needs more than {} registers a thread (1024 threads, {} "
-                               "elements a vector)",
-                               problem.cols, max_elements(problem, 1024), vector_width(problem))};
+    return Refusal{
+        fmt::format("cols {} needs more than {} registers a thread (1024 threads, {} "
+                    "elements a vector)",
+                    problem.cols, max_elements(problem, 1024), vector_width(problem))};
   }
 
   /// Every row shape that covers cols, the heuristic's first.
@@ -82,9 +83,9 @@ struct RowsV1 {
     launch.pdl = device.cc >= 90;
     out.stages.emplace_back(launch_stage<RmsNorm::Args, Params>(
         "rows_v1", "ops/norm/rms_norm/smxx/rows_v1.cu",
-        jit::instantiate("einkorn::rms_norm::smxx::rows_v1",
-                         {traits(problem), vec, problem.align, tiling.lanes, tiling.items,
-                          tiling.rows, exact}),
+        jit::instantiate(
+            "einkorn::rms_norm::smxx::rows_v1",
+            {traits(problem), vec, problem.align, tiling.lanes, tiling.items, tiling.rows, exact}),
         launch, make_params(problem), bind));
     return out;
   }
@@ -92,6 +93,7 @@ struct RowsV1 {
 
 extern const Variant rows_v1;
 constexpr Variant rows_v1 = make_variant<RmsNorm, RowsV1>(
-    "smxx", "rows", 1, "cuda", "a row in the registers of 32 to 1024 threads, one pass over memory");
+    "smxx", "rows", 1, "cuda",
+    "a row in the registers of 32 to 1024 threads, one pass over memory");
 
 }  // namespace einkorn::rms_norm::smxx

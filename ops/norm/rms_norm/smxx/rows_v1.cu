@@ -44,7 +44,9 @@ __global__ void __launch_bounds__(kLanes* kRows) rows_v1(const __grid_constant__
 
   Vec<T, kVec> x[kItems];
   Vec<R, kVec> residual[kItems];
-  const auto inside = [&](int i) { return active && (kExact || (i * kLanes + lane) * kVec < p.cols); };
+  const auto inside = [&](int i) {
+    return active && (kExact || (i * kLanes + lane) * kVec < p.cols);
+  };
   const T* x_row = static_cast<const T*>(p.x) + row * p.x_stride;
 #pragma unroll
   for (int i = 0; i < kItems; ++i) {
@@ -52,8 +54,8 @@ __global__ void __launch_bounds__(kLanes* kRows) rows_v1(const __grid_constant__
     if (inside(i)) {
       x[i] = Vec<T, kVec>::template load<kAlign>(x_row + col);
       if constexpr (Tr::kHasResidual) {
-        residual[i] = Vec<R, kVec>::template load<kAlign>(
-            static_cast<const R*>(p.residual) + row * p.residual_stride + col);
+        residual[i] = Vec<R, kVec>::template load<kAlign>(static_cast<const R*>(p.residual) +
+                                                          row * p.residual_stride + col);
       }
     }
   }
@@ -102,11 +104,10 @@ __global__ void __launch_bounds__(kLanes* kRows) rows_v1(const __grid_constant__
 #pragma unroll
     for (int j = 0; j < kVec; ++j) h[j] = value_of(i, j);
     if constexpr (!kEarlyWeight) load_weight(i);
-    normalize_vec<Tr, kVec>(h, weight[i], scale, p.offset)
-        .template store<kAlign>(y_row + col);
+    normalize_vec<Tr, kVec>(h, weight[i], scale, p.offset).template store<kAlign>(y_row + col);
     if constexpr (Tr::kResidualOut) {
-      Vec<R, kVec>::from(h).template store<kAlign>(
-          static_cast<R*>(p.residual_out) + row * p.residual_out_stride + col);
+      Vec<R, kVec>::from(h).template store<kAlign>(static_cast<R*>(p.residual_out) +
+                                                   row * p.residual_out_stride + col);
     }
   }
   if constexpr (Tr::kRstd) {

@@ -24,10 +24,10 @@ __device__ inline void fence_barrier_init() {
 
 /// Arrives and announces that `bytes` will be written by copies completing on the barrier.
 __device__ inline void barrier_expect(u64* barrier, u32 bytes) {
-  asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(
-                   shared_address(barrier)),
-               "r"(bytes)
-               : "memory");
+  asm volatile(
+      "mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(shared_address(barrier)),
+      "r"(bytes)
+      : "memory");
 }
 
 /// Waits for the phase of the given parity (0 for the first) to complete.
