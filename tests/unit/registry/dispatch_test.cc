@@ -48,6 +48,29 @@ TEST_F(Dispatch, APlanIsMadeOnceForAProblem) {
   EXPECT_EQ(new_plans(), 2);
 }
 
+TEST_F(Dispatch, EqualArgumentsAreMatchedOnce) {
+  Inputs<Scale::Args> inputs = counting_inputs(8, 2);
+  dispatch<Scale>(inputs.args, Stream::cpu());
+  const int before = scale_matches.load();
+  for (int i = 0; i < 3; ++i) dispatch<Scale>(inputs.args, Stream::cpu());
+  EXPECT_EQ(scale_matches.load(), before);
+  inputs.args.factor = 5;
+  dispatch<Scale>(inputs.args, Stream::cpu());
+  EXPECT_EQ(scale_matches.load(), before + 1);
+  EXPECT_EQ(inputs.args.y.data_as<float>()[3], 15.0F);
+}
+
+TEST_F(Dispatch, ArgumentsThatFailAreMatchedEachTime) {
+  const Inputs<Scale::Args> good = counting_inputs(8, 2);
+  Scale::Args bad = good.args;
+  bad.y = TensorView();
+  for (int i = 0; i < 2; ++i) {
+    dispatch<Scale>(good.args, Stream::cpu());
+    EXPECT_THROW(dispatch<Scale>(bad, Stream::cpu()), Error);
+    EXPECT_THROW(dispatch<Scale>(bad, Stream::cpu()), Error);
+  }
+}
+
 TEST_F(Dispatch, EachProblemGetsTheVariantThatServesIt) {
   call_and_compare(8, 2);
   call_and_compare(7, 2);

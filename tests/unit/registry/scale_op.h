@@ -20,6 +20,9 @@
 
 namespace einkorn::test {
 
+/// How often Scale's arguments were matched so far.
+inline std::atomic<int> scale_matches{0};
+
 struct Scale {
   static constexpr std::string_view kName = "test_scale";
   static constexpr std::string_view kFamily = "test";
@@ -48,6 +51,7 @@ struct Scale {
   };
 
   static Problem match(const Args& args) {
+    ++scale_matches;
     Dim n{"n"};
     DeviceVar device;
     einkorn::match(kName, "x", args.x).shape(n).dtype(kF32).on(device).contiguous().verify();

@@ -2,8 +2,7 @@
 //
 // Idea: gate and up are widened to f32, exp by Highway's polynomial, one division, and the result
 // is rounded once. Work is cut into blocks of columns, so that one long row uses all threads as
-// well as many short ones. Outputs larger than this process's part of the last-level cache are
-// written past it: that saves reading lines that are about to be overwritten.
+// well as many short ones. Writing past the caches is a tiling, and not the first.
 
 // Highway includes this file once for each instruction set.
 #undef HWY_TARGET_INCLUDE

@@ -2,6 +2,9 @@
 //
 // Idea: a warp never waits for another one. Its first lane keeps kStages tiles of gate and up in
 // flight, all lanes turn a tile into y and store it straight from registers.
+//
+// Best: 490 us at 16384 x 14336 bf16, 95 % of a copy; H100, CUDA 13.0, 2026-11-27
+// (docs/devlog/20261127-silu_mul-v1.md).
 
 #include "ops/activation/silu_mul/device.cuh"
 #include "src/cuda/device/sm90/bulk.cuh"

@@ -2,6 +2,9 @@
 //
 // Idea: nothing is reused, so the only question is how many bytes are in flight. Rows are cut into
 // pieces of one block each; a contiguous problem is a single row.
+//
+// Best: 458.5 us at 16384 x 14336 bf16, 101.4 % of a copy; H100, CUDA 13.0, 2026-11-27
+// (docs/devlog/20261127-silu_mul-v1.md).
 
 #include "ops/activation/silu_mul/device.cuh"
 

@@ -3,6 +3,9 @@
 //
 // Idea: bytes in flight cost shared memory instead of registers and threads, so the memory system
 // is kept full by few threads; the weight is read once a group, not once a row.
+//
+// Best: 12.5 us at 16384 x 512 bf16, 100.4 % of a copy, but 94 % at 4096 columns; H100, CUDA 13.0,
+// 2026-11-27 (docs/devlog/20261127-rms_norm-v1.md).
 
 #include "ops/norm/rms_norm/device.cuh"
 #include "src/cuda/device/sm90/bulk.cuh"

@@ -3,6 +3,9 @@
 // Idea: memory is read once and written once; everything else hides behind it. Up to a warp a row
 // needs no barrier, beyond that one barrier a row. The caches' ordinary order is kept: streaming
 // hints save nothing here and take y from the L2 where its consumer would find it.
+//
+// Best: 91.1 us at 16384 x 4096 bf16, 98.8 % of a copy; H100, CUDA 13.0, 2026-11-27
+// (docs/devlog/20261127-rms_norm-v1.md).
 
 #include "ops/norm/rms_norm/device.cuh"
 
