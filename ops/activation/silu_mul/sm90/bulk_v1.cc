@@ -73,7 +73,8 @@ struct BulkV1 {
   /// About 192 KB in flight in long tiles: measured on an H100, see the devlog.
   static int badness(const Tiling& tiling) {
     const int in_flight = smem_bytes(tiling) * tiling.blocks;
-    return std::abs(in_flight - 192 * 1024) + 16384 * (4 - tiling.items) + 1024 * (tiling.stages + tiling.blocks);
+    return std::abs(in_flight - 192 * 1024) + 16384 * (4 - tiling.items) +
+           1024 * (tiling.stages + tiling.blocks);
   }
 
   static Plan plan(const Problem& problem, const Tiling& tiling, const DeviceInfo& device) {

@@ -49,14 +49,14 @@ struct RowsV1 {
     const auto vectors = static_cast<int>(problem.cols / vec);
     const bool few_rows = problem.rows < 2 * std::int64_t{device.sm_count};
     std::vector<Tiling> out;
-    for (int lanes = 4; lanes <= 1024; lanes *= 2) {
+    for (int lanes = 32; lanes <= 1024; lanes *= 2) {
       int items = 1;
       while (lanes * items < vectors) items *= 2;
       if (items * vec > max_elements(problem, lanes)) continue;
-      if (lanes > 4 && lanes / 2 >= vectors) continue;  // half the threads would idle
+      if (lanes > 32 && lanes / 2 >= vectors) continue;  // half the threads would idle
       const int rows = std::max(1, 256 / lanes);
       out.push_back({.lanes = lanes, .items = items, .rows = lanes <= 64 && !few_rows ? rows : 1});
-      if (lanes <= 128) out.push_back({.lanes = lanes, .items = items, .rows = rows / 2});
+      if (rows >= 4) out.push_back({.lanes = lanes, .items = items, .rows = rows / 2});
     }
     std::ranges::stable_sort(out, {}, [&](const Tiling& tiling) { return rank(tiling, few_rows); });
     return out;
