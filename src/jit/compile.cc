@@ -21,8 +21,13 @@ constexpr std::int64_t kMaxStaticSmem = 48 * 1024;
 
 void check_nvrtc(const Nvrtc& compiler, nvrtcResult result, std::string_view what) {
   EK_CHECK(result == NVRTC_SUCCESS, ErrorKind::kRuntime,
-           fmt::format("jit: {}: {} says {}", what, compiler.id(),
-                       compiler.nvrtcGetErrorString(result)));
+           fmt::format("jit: {}: {} says {}{}", what, compiler.id(),
+                       compiler.nvrtcGetErrorString(result),
+                       result == NVRTC_ERROR_BUILTIN_OPERATION_FAILURE
+                           ? fmt::format("\n  hint: libnvrtc-builtins.so.{}.{} was not found: it "
+                                         "belongs beside {}",
+                                         compiler.major, compiler.minor, compiler.library.path())
+                           : std::string()));
 }
 
 /// Names and texts of everything that an include may name, in the form NVRTC takes.

@@ -1,7 +1,11 @@
 #include "src/jit/nvrtc.h"
 
+#include <dlfcn.h>
+
 #include <algorithm>
 #include <charconv>
+#include <filesystem>
+#include <system_error>
 
 #include <einkorn/error.h>
 #include <fmt/format.h>
@@ -29,6 +33,23 @@ int parse_arch(std::string_view arch) {
   return error == std::errc() && end == arch.data() + arch.size() ? number : 0;
 }
 
+/// NVRTC opens its built-ins by soname when it first compiles, and its wheel has no run path: they
+/// are found there only if they are in the process already, or by luck in a toolkit of this
+/// machine.
+void open_builtins(const std::string& nvrtc_path, int major, int minor) {
+  const std::filesystem::path builtins = std::filesystem::path(nvrtc_path).parent_path() /
+                                         fmt::format("libnvrtc-builtins.so.{}.{}", major, minor);
+  std::error_code ignored;  // not there: NVRTC's own search decides
+  if (!std::filesystem::exists(builtins, ignored)) return;
+  if (dlopen(builtins.c_str(), RTLD_NOW | RTLD_LOCAL) != nullptr) return;
+  const char* reason = dlerror();
+  throw_error(ErrorKind::kRuntime,
+              fmt::format("libnvrtc: expected to open {}, got: {}\n"
+                          "  hint: install NVRTC again: pip install --force-reinstall "
+                          "nvidia-cuda-nvrtc",
+                          builtins.string(), reason != nullptr ? reason : "no reason given"));
+}
+
 }  // namespace
 
 Nvrtc::Nvrtc(cuda::DynamicLibrary opened) : library(std::move(opened)) {
@@ -47,6 +68,7 @@ Nvrtc::Nvrtc(cuda::DynamicLibrary opened) : library(std::move(opened)) {
                        "  hint: its libnvrtc-builtins may be missing or of another version",
                        library.path()));
   std::sort(archs.begin(), archs.end());
+  open_builtins(library.path(), major, minor);
 }
 
 std::string Nvrtc::id() const { return fmt::format("nvrtc {}.{}", major, minor); }
