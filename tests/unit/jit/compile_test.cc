@@ -95,7 +95,7 @@ TEST(Compile, TheBuiltinsAreThoseBesideTheCompiler) {
   void* loaded = dlopen(soname.c_str(), RTLD_NOW | RTLD_NOLOAD);
   ASSERT_NE(loaded, nullptr) << "not in the process before the first compile";
   link_map* map = nullptr;
-  ASSERT_EQ(dlinfo(loaded, RTLD_DI_LINKMAP, &map), 0);
+  ASSERT_EQ(dlinfo(loaded, RTLD_DI_LINKMAP, static_cast<void*>(&map)), 0);
   EXPECT_TRUE(std::filesystem::equivalent(map->l_name, beside)) << map->l_name;
 }
 
