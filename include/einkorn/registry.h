@@ -52,7 +52,8 @@ class Registry {
 
 /// The built-in lists, what register_* added, and the plugins of EINKORN_PLUGINS (paths separated
 /// by ':'), which are loaded on the first call. A plugin that cannot be loaded is a RuntimeError
-/// here, on every call, until the variable is corrected.
+/// here, on every call, until the variable is corrected. Hold the pointer while you use the view: a
+/// registration may drop it, and `for (... : registry()->ops())` holds nothing while it loops.
 std::shared_ptr<const Registry> registry();
 
 /// Adds from outside the tree. The objects must live as long as the process. ValueError for a name

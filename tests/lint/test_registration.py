@@ -13,7 +13,8 @@ PROGRAM = r"""
 #include <cstdio>
 #include <einkorn/registry.h>
 int main() {
-  for (const einkorn::OpEntry& entry : einkorn::registry()->ops()) {
+  const auto view = einkorn::registry();
+  for (const einkorn::OpEntry& entry : view->ops()) {
     for (const einkorn::Variant* variant : entry.variants) std::puts(variant->id().c_str());
   }
 }

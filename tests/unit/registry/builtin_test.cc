@@ -157,7 +157,8 @@ TEST(Builtin, DumpShowsEverythingWithItsState) {
   EXPECT_THAT(text, HasSubstr("rms_norm (norm): "));
   const auto lines = std::count(text.begin(), text.end(), '\n');
   std::size_t expected = 0;
-  for (const OpEntry& entry : registry()->ops()) expected += 1 + entry.variants.size();
+  const auto view = registry();
+  for (const OpEntry& entry : view->ops()) expected += 1 + entry.variants.size();
   EXPECT_EQ(lines, static_cast<std::ptrdiff_t>(expected)) << "one line an op and a variant";
 }
 

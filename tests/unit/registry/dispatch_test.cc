@@ -200,7 +200,8 @@ TEST_F(Dispatch, ThreadsRegisterWhileOthersLook) {
   {
     const std::jthread reader([&](const std::stop_token& stop) {
       while (!stop.stop_requested()) {
-        for (const OpEntry& entry : registry()->ops()) {
+        const auto view = registry();  // held: the loop would not keep a temporary alive
+        for (const OpEntry& entry : view->ops()) {
           if (entry.variants.back() != entry.op->reference_variant) out_of_order.fetch_add(1);
         }
       }
