@@ -47,10 +47,6 @@ struct BulkV1 {
                                    problem.cols, name(*dtype))};
       }
     }
-    if (vector_width(problem) * bits(problem.dtype) != 128) {
-      return Refusal{fmt::format("cols {} is not a multiple of 16 bytes of {}", problem.cols,
-                                 name(problem.dtype))};
-    }
     if (tilings(problem, device).empty()) {
       return Refusal{
           fmt::format("a ring of rows of {} bytes does not fit registers and {} bytes of "
