@@ -9,161 +9,19 @@
 
 #include "cli/status.h"
 #include "cli/terminal.h"
-#include "cli/verbs.h"
+#include "cli/verb_table.h"
 #include "src/registry/suggest.h"
 
 namespace einkorn::cli {
 namespace {
 
-/// Declares a verb's arguments; the result runs the verb with what was parsed into them.
-using Setup = std::function<int()> (*)(CLI::App& app);
-
-struct Verb {
-  std::string_view name;
-  std::string_view summary;
-  std::string_view examples;
-  Setup setup;
-};
-
-void add_words(CLI::App& app, std::vector<std::string>& words) {
-  app.add_option("words", words, "op or op/arch/variant, and key=value (see: einkorn list ops)")
-      ->option_text("OP[/VARIANT] KEY=VALUE ...");
-}
-
-void add_device(CLI::App& app, std::string& device) {
-  app.add_option("--device", device, "cpu or cuda:N (default: the best here)")
-      ->option_text("DEVICE");
-}
-
-void add_seed(CLI::App& app, std::uint64_t& seed) {
-  app.add_option("--seed", seed, "of the random inputs (default: 1)")->option_text("N");
-}
-
-void add_level(CLI::App& app, int& level) {
-  app.add_option("--level", level, "check cases up to this level, 0 to 3 (CPU: 0, GPU: 1)")
-      ->check(CLI::Range(0, 3))
-      ->option_text("N");
-}
-
-void add_seconds(CLI::App& app, double& seconds) {
-  app.add_option("--seconds", seconds,
-                 "measuring time for each variant and case, 0.001 to 600 (default: 0.3)")
-      ->check(CLI::Range(0.001, 600.0))
-      ->option_text("S");
-}
-
-std::function<int()> set_up_list(CLI::App& app) {
-  auto options = std::make_shared<ListOptions>();
-  app.add_option("what", options->what, "variants, ops, arches or devices; none: ops by name")
-      ->option_text("[variants|ops|arches|devices]");
-  app.add_flag("--json", options->json, "print JSON");
-  return [options] { return list(*options); };
-}
-
-std::function<int()> set_up_explain(CLI::App& app) {
-  auto options = std::make_shared<ExplainOptions>();
-  add_words(app, options->words);
-  app.add_option("--device", options->device,
-                 "cpu, cuda:N, or one that is not here, such as h100 (default: the best here)")
-      ->option_text("DEVICE");
-  app.add_flag("--json", options->json, "print JSON");
-  return [options] { return explain_choice(*options); };
-}
-
-std::function<int()> set_up_check(CLI::App& app) {
-  auto options = std::make_shared<CheckOptions>();
-  add_words(app, options->words);
-  app.add_flag("--all", options->all, "all ops, as when none is named");
-  add_level(app, options->level);
-  add_device(app, options->device);
-  add_seed(app, options->seed);
-  app.add_flag("--compile", options->compile,
-               "also compile the CUDA variants for sm_80, sm_90a and sm_100a; needs no device");
-  app.add_flag("--verbose", options->verbose, "one line for every case");
-  app.add_flag("--json", options->json, "print JSON");
-  return [options] { return check_variants(*options); };
-}
-
-std::function<int()> set_up_bench(CLI::App& app) {
-  auto options = std::make_shared<BenchOptions>();
-  add_words(app, options->words);
-  // One value each time: otherwise an op named after it would be taken for another case.
-  app.add_option("--case", options->cases, "a case of the op by name; may be given again")
-      ->allow_extra_args(false)
-      ->option_text("NAME");
-  app.add_flag("--peers", options->peers, "other libraries beside it, on the same inputs");
-  app.add_flag("--tilings", options->tilings, "every candidate tiling, not only the chosen one");
-  app.add_flag("--all-variants", options->all_variants, "every variant that serves");
-  app.add_flag("--call-cost", options->call_cost, "what one call costs on the CPU");
-  add_seconds(app, options->seconds);
-  add_seed(app, options->seed);
-  add_device(app, options->device);
-  app.add_option("--output", options->output, "also write the JSON to this file")
-      ->option_text("FILE");
-  app.add_flag("--json", options->json, "print JSON");
-  return [options] { return bench_variants(*options); };
-}
-
-std::function<int()> set_up_run(CLI::App& app) {
-  auto options = std::make_shared<RunOptions>();
-  add_words(app, options->words);
-  app.add_flag("--peers", options->peers, "other libraries beside it, on the same inputs");
-  app.add_flag("--all-variants", options->all_variants, "measure every variant that serves");
-  add_level(app, options->level);
-  add_seconds(app, options->seconds);
-  add_seed(app, options->seed);
-  add_device(app, options->device);
-  app.add_option("--output", options->output, "folder of the report (default: out/run/<op>-<date>)")
-      ->option_text("FOLDER");
-  app.add_flag("--json", options->json, "print JSON");
-  return [options] { return run_op(*options); };
-}
-
-std::function<int()> set_up_doctor(CLI::App& app) {
-  auto options = std::make_shared<DoctorOptions>();
-  app.add_flag("--measure", options->measure, "copy bandwidth and matrix rates, measured here");
-  app.add_flag("--json", options->json, "print JSON");
-  return [options] { return doctor(*options); };
-}
-
-constexpr Verb kVerbs[] = {
-    {"list", "ops and variants; `list variants`, `list ops` (problem keys), ...",
-     "  einkorn list\n"
-     "  einkorn list ops\n"
-     "  einkorn list variants --json\n",
-     set_up_list},
-    {"explain", "which variant a problem gets, and why each other one lost",
-     "  einkorn explain rms_norm rows=16384 cols=4096 dtype=bf16\n"
-     "  einkorn explain rms_norm cols=4096 --device h100\n"
-     "  einkorn explain rms_norm/smxx/rows_v1 dtype=f32 --json\n",
-     set_up_explain},
-    {"run", "the main job: explain, check, measure, compare with the roof, report",
-     "  einkorn run rms_norm\n"
-     "  einkorn run rms_norm rows=16384 cols=4096 dtype=bf16\n"
-     "  einkorn run silu_mul --device cpu --all-variants\n",
-     set_up_run},
-    {"check", "every variant against its op's reference",
-     "  einkorn check\n"
-     "  einkorn check rms_norm silu_mul --level 1\n"
-     "  einkorn check rms_norm/cpu/rows_v1 rows=3 cols=4097 dtype=f16\n"
-     "  einkorn check --device cpu --compile\n",
-     set_up_check},
-    {"bench", "how fast, beside a plain copy of the same bytes and other libraries",
-     "  einkorn bench rms_norm\n"
-     "  einkorn bench rms_norm rows=16384 cols=1024 --all-variants --peers\n"
-     "  einkorn bench silu_mul --seconds 1 --output silu_mul.json\n",
-     set_up_bench},
-    {"doctor", "what is here: devices, driver, compiler, environment",
-     "  einkorn doctor\n"
-     "  einkorn doctor --measure --json\n",
-     set_up_doctor},
-};
-
 std::string main_help() {
   std::string out =
       "einkorn: compute kernels from contract to measured variant\n\n"
       "Usage: einkorn <verb> [arguments] [--json]\n\nVerbs:\n";
-  for (const Verb& verb : kVerbs) out += fmt::format("  {:<8} {}\n", verb.name, verb.summary);
+  for (const Verb& verb : all_verbs()) {
+    out += fmt::format("  {:<8} {}\n", verb.name, verb.summary);
+  }
   out +=
       "\nOptions:\n"
       "  --help     this text; after a verb, its own\n"
@@ -176,17 +34,22 @@ std::string main_help() {
   return out;
 }
 
-std::vector<std::string_view> verb_names() {
+const Verb& find_verb(std::span<const Verb> verbs, std::string_view of, std::string_view name) {
   std::vector<std::string_view> names;
-  for (const Verb& verb : kVerbs) names.push_back(verb.name);
-  return names;
+  for (const Verb& verb : verbs) {
+    if (verb.name == name) return verb;
+    names.push_back(verb.name);
+  }
+  throw Exit(kBadUsage, fmt::format("{}: {}", of, expected_one_of(name, names)));
 }
 
-const Verb& find_verb(std::string_view name) {
-  for (const Verb& verb : kVerbs) {
-    if (verb.name == name) return verb;
+std::string group_help(const Verb& group) {
+  std::string out = fmt::format("einkorn {0}: {1}\n\nUsage: einkorn {0} <verb> [arguments]\n\n",
+                                group.name, group.summary);
+  for (const Verb& verb : group.group()) {
+    out += fmt::format("  {:<12} {}\n", verb.name, verb.summary);
   }
-  throw Exit(kBadUsage, "verb: " + expected_one_of(name, verb_names()));
+  return out + fmt::format("\nExamples:\n{}", group.examples);
 }
 
 [[noreturn]] void throw_unexpected(const CLI::App& app, const std::string& word) {
@@ -203,8 +66,22 @@ const Verb& find_verb(std::string_view name) {
   throw Exit(kBadUsage, fmt::format("{} option: {}", app.get_name(), expected_one_of(name, views)));
 }
 
-int run_verb(const Verb& verb, std::span<char*> arguments) {
-  const std::string title = fmt::format("einkorn {}", verb.name);
+bool asks_for_help(std::string_view word) { return word == "--help" || word == "-h"; }
+
+/// `arguments` begin with the verb itself.
+int run_verb(const Verb& verb, const std::string& title, std::span<char*> arguments) {
+  if (verb.group != nullptr) {
+    if (arguments.size() < 2) {
+      fmt::print(stderr, "{}", group_help(verb));
+      return kBadUsage;
+    }
+    if (asks_for_help(arguments[1])) {
+      print(group_help(verb));
+      return kAllWell;
+    }
+    const Verb& inner = find_verb(verb.group(), verb.name, arguments[1]);
+    return run_verb(inner, fmt::format("{} {}", title, inner.name), arguments.subspan(1));
+  }
   CLI::App app(fmt::format("{}: {}", title, verb.summary), title);
   app.set_help_flag("-h,--help", "this text");
   app.footer(fmt::format("Examples:\n{}", verb.examples));
@@ -222,26 +99,33 @@ int run_verb(const Verb& verb, std::span<char*> arguments) {
   return body();
 }
 
+int run_named(std::span<char*> arguments) {
+  const Verb& verb = find_verb(all_verbs(), "verb", arguments[0]);
+  return run_verb(verb, fmt::format("einkorn {}", verb.name), arguments);
+}
+
 int parse_and_run(std::span<char*> arguments) {
   if (arguments.size() < 2) {
     fmt::print(stderr, "{}", main_help());
     return kBadUsage;
   }
   const std::string_view first = arguments[1];
-  if (first == "--help" || first == "-h" || first == "help") {
-    if (first != "help" || arguments.size() < 3) {
-      print(main_help());
-      return kAllWell;
-    }
+  if (asks_for_help(first) || (first == "help" && arguments.size() < 3)) {
+    print(main_help());
+    return kAllWell;
+  }
+  if (first == "help") {
+    // "help jit run" is "jit run --help".
     std::string help = "--help";
-    char* rewritten[] = {arguments[2], help.data()};
-    return run_verb(find_verb(arguments[2]), rewritten);
+    std::vector<char*> rewritten(arguments.begin() + 2, arguments.end());
+    rewritten.push_back(help.data());
+    return run_named(rewritten);
   }
   if (first == "--version") {
     print(fmt::format("einkorn {} ({})\n", version(), git_commit()));
     return kAllWell;
   }
-  return run_verb(find_verb(first), arguments.subspan(1));
+  return run_named(arguments.subspan(1));
 }
 
 }  // namespace

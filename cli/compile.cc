@@ -37,7 +37,7 @@ class Compiler {
     for (const jit::Request& request : compile_requests(plan, jit::native_arch(device.cc))) {
       const std::string key =
           fmt::format("{}|{}|{}|{}|{}", variant.id(), request.arch, request.file,
-                      fmt::join(request.options, " "), fmt::join(request.entries, " "));
+                      fmt::join(request.options, " "), fmt::join(request.instantiate, " "));
       if (seen_.insert(key).second) compile(variant, problem, request);
     }
   }

@@ -5,7 +5,6 @@
 
 #include <einkorn/cuda.h>
 #include <einkorn/error.h>
-#include <einkorn/jit.h>
 #include <einkorn/registry.h>
 #include <einkorn/version.h>
 #include <fmt/format.h>
@@ -19,6 +18,7 @@
 #include "cli/verbs.h"
 #include "src/cpu/describe.h"
 #include "src/cpu/threads.h"
+#include "src/jit/status.h"
 
 namespace einkorn::cli {
 namespace {
@@ -141,6 +141,21 @@ Json rates_json(const Findings& found) {
   return out;
 }
 
+Json cache_json(const jit::CacheStatus& cache) {
+  return {{"mode", cache.mode},   {"root", text_or_null(cache.root)}, {"entries", cache.entries},
+          {"bytes", cache.bytes}, {"max_bytes", cache.max_bytes},     {"packs", cache.packs}};
+}
+
+Json compilers_json(const std::vector<jit::CompilerStatus>& compilers) {
+  Json out = Json::array();
+  for (const jit::CompilerStatus& one : compilers) {
+    out.push_back({{"name", one.name},
+                   {"identity", text_or_null(one.identity)},
+                   {"reason", text_or_null(one.reason)}});
+  }
+  return out;
+}
+
 Json to_json(const Findings& found, bool measured) {
   return {{"version", version()},
           {"commit", git_commit()},
@@ -149,8 +164,8 @@ Json to_json(const Findings& found, bool measured) {
           {"no_cuda", text_or_null(found.no_cuda)},
           {"driver", text_or_null(cuda::driver_version())},
           {"libraries", libraries_json(found)},
-          {"caches",
-           {{"kernels", "in memory only"}, {"compiled_by_this_process", jit::compile_count()}}},
+          {"caches", cache_json(jit::cache_status())},
+          {"compilers", compilers_json(jit::compiler_status())},
           {"environment", environment_json(found)},
           {"measured", measured ? rates_json(found) : Json()},
           {"problems", found.problems},
@@ -190,12 +205,30 @@ std::string libraries_text(const Findings& found) {
 }
 
 std::string environment_text(const Findings& found) {
-  std::string out = "\ncaches\n  compiled kernels: in memory only, for the life of a process\n";
-  out += "\nenvironment\n";
+  std::string out = "\nenvironment\n";
   for (const EnvironmentVariable& one : found.environment) {
     out += fmt::format("  {}={}  ({})\n", one.name, one.value, one.meaning);
   }
   if (found.environment.empty()) out += "  no EINKORN_ variable is set\n";
+  return out;
+}
+
+double mib(std::uint64_t bytes) { return static_cast<double>(bytes) / (1024.0 * 1024.0); }
+
+std::string jit_text() {
+  const jit::CacheStatus cache = jit::cache_status();
+  std::string out = "\nkernel cache\n";
+  out += cache.root.empty()
+             ? "  in memory only: no folder can be used\n"
+             : fmt::format("  {}: {} kernels, {:.1f} of at most {:.0f} MiB\n", cache.root,
+                           cache.entries, mib(cache.bytes), mib(cache.max_bytes));
+  for (const std::string& pack : cache.packs) out += fmt::format("  pack {}\n", pack);
+  if (cache.mode != "on") out += fmt::format("  EINKORN_JIT={}\n", cache.mode);
+  out += "\ncompilers, in the order they are tried\n";
+  for (const jit::CompilerStatus& one : jit::compiler_status()) {
+    out += fmt::format("  {:<13} {}\n", one.name,
+                       one.reason.empty() ? one.identity : "not here: " + one.reason);
+  }
   return out;
 }
 
@@ -211,7 +244,7 @@ std::string rates_text(const Findings& found) {
 
 std::string to_text(const Findings& found, bool measured) {
   std::string out = fmt::format("einkorn {} ({})\n\n", version(), git_commit());
-  out += devices_text(found) + libraries_text(found) + environment_text(found);
+  out += devices_text(found) + libraries_text(found) + jit_text() + environment_text(found);
   if (measured) out += rates_text(found);
   out += '\n';
   for (const std::string& note : found.notes) out += fmt::format("note: {}\n", note);

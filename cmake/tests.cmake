@@ -8,7 +8,9 @@ set(ek_test_environment
   "EINKORN_BIN=${PROJECT_BINARY_DIR}/einkorn"
   "EINKORN_BUILD_DIR=${PROJECT_BINARY_DIR}"
   "EINKORN_SOURCE_DIR=${PROJECT_SOURCE_DIR}"
-  "EINKORN_CXX=${CMAKE_CXX_COMPILER}")
+  "EINKORN_CXX=${CMAKE_CXX_COMPILER}"
+  # Not the user's; unit tests and tests of the command take fresh ones.
+  "EINKORN_CACHE_DIR=${PROJECT_BINARY_DIR}/test-cache")
 if(EK_SANITIZE)
   set(supp "${PROJECT_SOURCE_DIR}/scripts/sanitizers")
   list(APPEND ek_test_environment
@@ -20,6 +22,7 @@ endif()
 
 # Everything the tests run; `cmake --build <dir> --target einkorn_tests` builds it.
 add_custom_target(einkorn_tests)
+add_dependencies(einkorn_tests einkorn_jit_worker)
 if(TARGET einkorn_cli)
   add_dependencies(einkorn_tests einkorn_cli)
 endif()

@@ -32,6 +32,7 @@ PUBLIC = {
     "tensor": "core",
     "version": "core",
     "cuda": "cuda",
+    "argument": "jit",
     "jit": "jit",
     "plan": "plan",
     "dispatch": "registry",

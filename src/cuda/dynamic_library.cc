@@ -215,6 +215,20 @@ OpenAttempt try_open(const LibrarySpec& spec, const SearchRoots& roots) {
   return attempt;
 }
 
+std::optional<std::string> locate(const LibrarySpec& spec, const SearchRoots& roots) {
+  for (const Candidate& candidate : search_order(spec, roots)) {
+    std::error_code error;
+    const bool is_file = candidate.path.find('/') != std::string::npos;
+    if (is_file && fs::exists(candidate.path, error)) return candidate.path;
+    if (is_file) continue;
+    const int mode = RTLD_NOW | RTLD_LOCAL | (candidate.only_loaded ? RTLD_NOLOAD : 0);
+    if (void* handle = dlopen(candidate.path.c_str(), mode)) {
+      return mapped_path(handle, candidate.path);
+    }
+  }
+  return std::nullopt;
+}
+
 DynamicLibrary DynamicLibrary::open(const LibrarySpec& spec, const SearchRoots& roots) {
   OpenAttempt attempt = try_open(spec, roots);
   if (attempt.library) return *std::move(attempt.library);

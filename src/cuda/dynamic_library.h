@@ -87,6 +87,10 @@ struct OpenAttempt {
 };
 OpenAttempt try_open(const LibrarySpec& spec, const SearchRoots& roots);
 
+/// The file that open() maps, found without mapping it where the search allows: the first candidate
+/// that exists. A candidate that only the loader can find is opened. Nothing when there is none.
+std::optional<std::string> locate(const LibrarySpec& spec, const SearchRoots& roots);
+
 /// A table of functions from a library, built on first use by one thread and kept for the process.
 /// A failure is thrown to whoever asked, and the next call tries again.
 template <class Table>

@@ -261,7 +261,17 @@ void Kernel::launch(const Launch& launch, Stream stream, void** arguments) const
     return;
   }
   const ContextGuard guard(device);
-  const CUfunction function = bind_function(kernel, name_, current_context(), device);
+  const CUcontext context = current_context();
+  if (bound != nullptr && bound->context == context) {
+    launch_function(kernel, name_, launch, device, bound->function, handle, arguments);
+    return;
+  }
+  // Loading is what a capture forbids, and the driver's own error would not say of what.
+  EK_CHECK(!is_capturing(stream), ErrorKind::kRuntime,
+           fmt::format("kernel {}: expected a prepared one while a graph is captured, got one that "
+                       "was not yet launched on cuda:{}\n  hint: call prepare() before the capture",
+                       name_, device));
+  const CUfunction function = bind_function(kernel, name_, context, device);
   launch_function(kernel, name_, launch, device, function, handle, arguments);
 }
 

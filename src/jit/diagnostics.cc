@@ -77,10 +77,54 @@ std::optional<FirstError> assembler_error(std::string_view line) {
 }
 
 std::optional<FirstError> option_error(std::string_view line) {
-  for (std::string_view prefix : {"nvrtc: error: ", "nvrtc: fatal : ", "Command-line error: "}) {
+  for (std::string_view prefix : {"nvrtc: error: ", "nvrtc: fatal : ", "Command-line error: ",
+                                  "nvcc fatal   : ", "nvcc error   : "}) {
     if (line.starts_with(prefix)) {
       return FirstError{"", 0, std::string(trim(line.substr(prefix.size())))};
     }
+  }
+  return std::nullopt;
+}
+
+/// Takes ":<number>" off the end of `text`; nothing when it does not end so.
+std::optional<int> take_number(std::string_view& text) {
+  const std::size_t colon = text.rfind(':');
+  if (colon == std::string_view::npos || colon + 1 == text.size()) return std::nullopt;
+  int value = 0;
+  const auto [end, error] =
+      std::from_chars(text.data() + colon + 1, text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  text = text.substr(0, colon);
+  return value;
+}
+
+/// Of GCC and Clang: "path:12:3: error: text", "path:12: fatal error: text", and "g++: error: text"
+/// of their drivers, which name no file.
+std::optional<FirstError> host_error(std::string_view line) {
+  for (std::string_view severity : {": error: ", ": fatal error: "}) {
+    const std::size_t at = line.find(severity);
+    if (at == std::string_view::npos) continue;
+    std::string_view place = line.substr(0, at);
+    FirstError error;
+    error.message = trim(line.substr(at + severity.size()));
+    if (const auto last = take_number(place)) {
+      error.line = take_number(place).value_or(*last);  // the last of two is the column
+      error.file = place;
+      return error;
+    }
+    if (place.find_first_of(" :") == std::string_view::npos) return error;
+  }
+  return std::nullopt;
+}
+
+/// "path:(.text+0x5): undefined reference to `f'" and "/usr/bin/ld: cannot find -lf: ...".
+std::optional<FirstError> link_error(std::string_view line) {
+  for (std::string_view reason : {"undefined reference to ", "undefined symbol: ",
+                                  "multiple definition of ", "ld: cannot find "}) {
+    const std::size_t at = line.find(reason);
+    if (at == std::string_view::npos) continue;
+    const std::size_t start = reason.starts_with("ld: ") ? at + 4 : at;
+    return FirstError{"", 0, std::string(trim(line.substr(start)))};
   }
   return std::nullopt;
 }
@@ -118,7 +162,19 @@ constexpr std::array kHints = {
     Hint{"--nv_arch", R"(only sm_90 and newer have the suffixes "a" and, from sm_100 on, "f")"},
     Hint{"gpu-architecture",
          R"(only sm_90 and newer have the suffixes "a" and, from sm_100 on, "f")"},
-    Hint{"unrecognized option", "Request::options go to NVRTC as they are; see its option list"},
+    Hint{"unrecognized option",
+         "Request::options go to the compiler as they are; see its option list"},
+    Hint{"Unknown option", "Request::options go to the compiler as they are; see its option list"},
+    Hint{"unrecognized command", "Request::options go to the compiler as they are"},
+    Hint{"is not exported",
+         "declare it extern \"C\", not static, in no anonymous namespace, and visible"},
+    Hint{"cannot find -l", "add the library's folder to Request::options: \"-L<folder>\""},
+    Hint{"No such file or directory",
+         "a header is looked for beside the file that includes it, in Request::include_dirs, among "
+         "einkorn's device headers, then where the compiler looks by itself"},
+    Hint{"was not declared in this scope", "include the header that declares it"},
+    Hint{"undefined reference to",
+         "define it, or name the library that does in Request::options: \"-l<name>\""},
     Hint{"not supported on .target",
          "the instruction needs an architecture with suffix, such as sm_90a"},
     Hint{"requires .target",
@@ -134,6 +190,8 @@ std::optional<FirstError> first_error(std::string_view log) {
     if (auto error = front_end_error(line)) return error;
     if (auto error = assembler_error(line)) return error;
     if (auto error = option_error(line)) return error;
+    if (auto error = host_error(line)) return error;
+    if (auto error = link_error(line)) return error;
   }
   return std::nullopt;
 }

@@ -25,8 +25,8 @@ inline constexpr std::string_view kEntryFile = "__nv_name_map";
 /// The file of errors that the assembler reports; their lines count in the PTX.
 inline constexpr std::string_view kAssemblerFile = "ptxas";
 
-/// The first error of an NVRTC log: of its front end, of ptxas, or of its option parser.
-/// Nothing when the log holds none.
+/// The first error of a log of NVRTC, nvcc, GCC or Clang: of a front end, of ptxas, of the linker,
+/// or of an option parser. Nothing when the log holds none.
 std::optional<FirstError> first_error(std::string_view log);
 
 /// What to do about it, or empty when nothing better than the error itself is known.

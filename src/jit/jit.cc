@@ -1,69 +1,188 @@
-// The public functions: memory first, then the store, then the compiler.
+// The public functions. The hot path is a look-up of the request as it was written; everything
+// behind it is Service's.
 
 #include <einkorn/jit.h>
 
+#include <atomic>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <shared_mutex>
+#include <unordered_map>
+
 #include <einkorn/error.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "src/cuda/driver.h"
-#include "src/jit/compile.h"
+#include "src/jit/kernel_facts.h"
+#include "src/jit/loaded_object.h"
+#include "src/jit/service.h"
 
 namespace einkorn::jit {
 namespace {
 
-MemoryCache& artifacts() {
-  static MemoryCache& instance = *new MemoryCache;  // used by threads that may outlive main
-  return instance;
+std::atomic<std::uint64_t> compilations{0};
+
+void mix(std::size_t& seed, std::string_view text) {
+  // Golden-ratio constant of Boost's hash_combine, for 64 bits.
+  seed ^= std::hash<std::string_view>()(text) + 0x9e3779b97f4a7c15U + (seed << 6) + (seed >> 2);
 }
 
-struct LoadedKernels {
-  std::mutex mutex;
-  std::map<std::string, cuda::Kernel> kernels;
+/// Of a source only both ends: equality decides, and this has to cost less than it.
+struct RequestHash {
+  std::size_t operator()(const Request& request) const {
+    constexpr std::size_t kEnd = 64;
+    const std::string_view source = request.source;
+    std::size_t seed = source.size();
+    mix(seed, request.file);
+    mix(seed, source.substr(0, kEnd));
+    mix(seed, source.substr(source.size() - std::min(source.size(), kEnd)));
+    for (const std::string& entry : request.instantiate) mix(seed, entry);
+    mix(seed, request.arch);
+    for (const std::string& option : request.options) mix(seed, option);
+    return seed;
+  }
 };
 
-LoadedKernels& loaded_kernels() {
-  static LoadedKernels& instance = *new LoadedKernels;  // never unloads behind the driver's back
+/// What a request came to, and its kernel once somebody loaded it.
+struct Answer {
+  Program program;
+  cuda::Kernel kernel;
+};
+
+/// Answers of this process, by the request as it was written.
+class Memo {
+ public:
+  /// Empty when there is none.
+  std::shared_ptr<const Answer> find(const Request& request) {
+    const std::shared_lock lock(mutex_);
+    const auto found = answers_.find(request);
+    return found == answers_.end() ? nullptr : found->second;
+  }
+  void keep(const Request& request, std::shared_ptr<const Answer> answer) {
+    const std::unique_lock lock(mutex_);
+    answers_[request] = std::move(answer);
+  }
+  void clear() {
+    const std::unique_lock lock(mutex_);
+    answers_.clear();
+  }
+
+ private:
+  std::shared_mutex mutex_;
+  std::unordered_map<Request, std::shared_ptr<const Answer>, RequestHash> answers_;
+};
+
+Memo& memo() {
+  static Memo& instance = *new Memo;  // threads may outlive main
   return instance;
 }
 
-Outcome build(const CompileInputs& inputs, const Nvrtc& compiler) {
-  ArtifactStore* store = artifact_store();
-  if (store != nullptr) {
-    if (auto artifact = store->lookup(inputs)) return {std::move(artifact), std::nullopt};
+/// Modules by key of their artifact: equal artifacts are loaded once.
+struct Modules {
+  std::mutex mutex;
+  std::map<std::string, cuda::Module> modules;
+};
+
+cuda::Module module_of(const Artifact& artifact, const std::string& name) {
+  static Modules& all = *new Modules;  // never unloads behind the driver's back
+  const std::lock_guard lock(all.mutex);
+  if (const auto found = all.modules.find(artifact.key); found != all.modules.end()) {
+    return found->second;
   }
-  Outcome outcome = compile_now(inputs, compiler);
-  if (store != nullptr && outcome.artifact != nullptr) store->publish(inputs, *outcome.artifact);
-  return outcome;
+  return all.modules.emplace(artifact.key, cuda::Module::load(artifact.image, name)).first->second;
+}
+
+cuda::Kernel raw_kernel(const Program& program, const EntryPoint& entry) {
+  return module_of(program.artifact(), program.name()).kernel(entry.lowered, entry.expression);
+}
+
+const EntryPoint& entry_of(const Artifact& artifact, std::string_view expression) {
+  const std::vector<EntryPoint>& entries = artifact.entries;
+  if (expression.empty() && entries.size() == 1) return entries.front();
+  for (const EntryPoint& entry : entries) {
+    if (entry.expression == expression) return entry;
+  }
+  std::vector<std::string_view> known;
+  for (const EntryPoint& entry : entries) known.push_back(entry.expression);
+  throw_error(ErrorKind::kValue,
+              fmt::format("jit: kernel: expected one of the expressions that were compiled, got "
+                          "\"{}\"\n  compiled: {}",
+                          expression, fmt::join(known, ", ")));
 }
 
 }  // namespace
 
-std::shared_ptr<const Artifact> compile(const Request& request) {
-  const Nvrtc& compiler = nvrtc();
-  const CompileInputs inputs = resolve_inputs(request, compiler);
-  return artifacts().get(exact_key(inputs), [&] { return build(inputs, compiler); });
+std::string_view to_string(Target target) {
+  switch (target) {
+    case Target::kCuda:
+      return "cuda";
+    case Target::kCpu:
+      return "cpu";
+    case Target::kFfi:
+      return "ffi";
+  }
+  return "unknown";
+}
+
+std::vector<Compiler*> compilers() {
+  return {&nvrtc_compiler(), &nvrtc_worker_compiler(), &nvcc_compiler(), &host_compiler(),
+          &ffi_module_compiler()};
+}
+
+void count_compilation() { compilations.fetch_add(1, std::memory_order_relaxed); }
+std::uint64_t compile_count() { return compilations.load(std::memory_order_relaxed); }
+
+Program compile(const Request& request, Trace* trace) {
+  // With a trace the places are asked again, so that it tells of them.
+  if (trace == nullptr) {
+    if (const auto known = memo().find(request)) return known->program;
+  }
+  const CompileInputs inputs = resolve_inputs(request);
+  Program program(service().answer(inputs, request.compiler, trace), inputs.main().name);
+  memo().keep(request, std::make_shared<Answer>(Answer{program, {}}));
+  return program;
+}
+
+Kernel Program::kernel(std::string_view expression) const {
+  EK_CHECK(artifact_ != nullptr, ErrorKind::kValue,
+           "jit: program: expected a compiled one, got an empty one");
+  EK_CHECK(artifact_->target == Target::kCuda, ErrorKind::kValue,
+           fmt::format("jit: program {}: expected CUDA code for a kernel, got code for the CPU\n"
+                       "  hint: function<...>(\"name\") gives its C functions",
+                       name_));
+  const EntryPoint& entry = entry_of(*artifact_, expression);
+  return {raw_kernel(*this, entry), kernel_facts(*artifact_, entry.lowered)};
+}
+
+void* Program::find_symbol(const char* symbol) const {
+  EK_CHECK(artifact_ != nullptr, ErrorKind::kValue,
+           "jit: program: expected a compiled one, got an empty one");
+  EK_CHECK(artifact_->target == Target::kCpu, ErrorKind::kValue,
+           fmt::format("jit: program {}: expected code for the CPU for a function, got CUDA code\n"
+                       "  hint: kernel() gives its kernels",
+                       name_));
+  return LoadedObject::load(artifact_->key, artifact_->image, name_).symbol(symbol);
 }
 
 cuda::Kernel load(const Request& request) {
-  EK_CHECK(request.entries.size() == 1, ErrorKind::kValue,
-           fmt::format("jit: entries of {}: expected 1 to load, got {}", request.file,
-                       request.entries.size()));
-  cuda::driver();  // without one there is no use in compiling
-  const Nvrtc& compiler = nvrtc();
-  const CompileInputs inputs = resolve_inputs(request, compiler);
-  const std::string key = exact_key(inputs);
-  LoadedKernels& all = loaded_kernels();
-  {
-    const std::lock_guard lock(all.mutex);
-    if (const auto found = all.kernels.find(key); found != all.kernels.end()) return found->second;
+  if (const auto known = memo().find(request); known != nullptr && known->kernel) {
+    return known->kernel;
   }
-  const auto artifact = artifacts().get(key, [&] { return build(inputs, compiler); });
-  const EntryPoint& entry = artifact->entries.front();
-  const cuda::Kernel kernel =
-      cuda::Module::load(artifact->cubin, request.file).kernel(entry.lowered, entry.expression);
-  // Two threads may have loaded at once: both use the first, the other copy is dropped.
-  const std::lock_guard lock(all.mutex);
-  return all.kernels.emplace(key, kernel).first->second;
+  EK_CHECK(request.instantiate.size() == 1, ErrorKind::kValue,
+           fmt::format("jit: instantiate of {}: expected 1 to load, got {}", request.file,
+                       request.instantiate.size()));
+  cuda::driver();  // without one there is no use in compiling
+  const Program program = compile(request);
+  const cuda::Kernel kernel = raw_kernel(program, program->entries.front());
+  memo().keep(request, std::make_shared<Answer>(Answer{program, kernel}));
+  return kernel;
+}
+
+void forget() {
+  memo().clear();
+  service().forget();
 }
 
 std::string native_arch(int cc) {

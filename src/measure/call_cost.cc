@@ -34,7 +34,7 @@ class BareLaunch {
       : params_(stage.params) {
     const auto artifact = jit::compile(request);
     const cuda::Driver& driver = cuda::driver();
-    cuda::check(driver.cuLibraryLoadData(&library_, artifact->cubin.data(), nullptr, nullptr, 0,
+    cuda::check(driver.cuLibraryLoadData(&library_, artifact->image.data(), nullptr, nullptr, 0,
                                          nullptr, nullptr, 0),
                 "cuLibraryLoadData");
     CUkernel kernel = nullptr;

@@ -78,7 +78,7 @@ void copy_set(const CopySets& sets, int set, Stream stream) {
 CopyKernel::CopyKernel(const DeviceInfo& device)
     : kernel_(jit::load({.file = "plain_copy",
                          .source = "#include \"src/cuda/device/common/plain_copy.cuh\"\n",
-                         .entries = {"einkorn::plain_copy"},
+                         .instantiate = "einkorn::plain_copy",
                          .arch = jit::native_arch(device.cc),
                          .options = {}})) {}
 

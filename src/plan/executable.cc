@@ -9,7 +9,12 @@ namespace einkorn {
 namespace {
 
 jit::Request request_of(const LaunchStage& stage, std::string_view arch) {
-  return {stage.file, {}, {stage.entry}, std::string(arch), stage.options};
+  jit::Request request;
+  request.file = stage.file;
+  request.instantiate = stage.entry;
+  request.arch = arch;
+  request.options = stage.options;
+  return request;
 }
 
 void launch(const LaunchStage& stage, const cuda::Kernel& kernel, const void* args, Stream stream) {

@@ -1,16 +1,22 @@
 """Runs the command as a user would: EINKORN_BIN names it (default build/einkorn)."""
 
+import atexit
 import dataclasses
 import json
 import os
 import pathlib
+import shutil
 import subprocess
+import tempfile
 
 import pytest
 
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
 GOLDEN = SOURCE / "tests" / "golden" / "cli"
 BIN = pathlib.Path(os.environ.get("EINKORN_BIN", SOURCE / "build" / "einkorn")).resolve()
+# Compiled kernels of this run: neither those of the user nor those of an earlier run.
+CACHE = tempfile.mkdtemp(prefix="einkorn-test-cache-")
+atexit.register(shutil.rmtree, CACHE, ignore_errors=True)
 
 
 @dataclasses.dataclass
@@ -26,7 +32,7 @@ class Result:
 def clean_environment(**extra: str) -> dict[str, str]:
     """The environment without variables of ours, so that a developer's do not decide tests."""
     kept = {k: v for k, v in os.environ.items() if not k.startswith("EINKORN_")}
-    return {**kept, **extra}
+    return {**kept, "EINKORN_CACHE_DIR": CACHE, **extra}
 
 
 def run_einkorn(*arguments: str, cwd=None, timeout: float = 300, **extra: str) -> Result:

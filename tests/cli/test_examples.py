@@ -11,9 +11,9 @@ EXAMPLES = BIN.parent / "examples"
 CXX = os.environ.get("EINKORN_CXX", "c++")
 
 
-def run_example(name: str) -> str:
+def run_example(name: str, *words: str) -> str:
     done = subprocess.run(
-        [str(EXAMPLES / name)],
+        [str(EXAMPLES / name), *words],
         env=clean_environment(**NO_GPU),
         capture_output=True,
         text=True,
@@ -129,3 +129,9 @@ def test_use_of_the_registry_while_loading(einkorn, tmp_path):
     done = einkorn("list", EINKORN_PLUGINS=compile_plugin(tmp_path, body))
     assert done.status != 0
     assert "registry: expected no use by a plugin that is being loaded" in done.err
+
+
+def test_jit_kernel_compiles_without_a_gpu():
+    out = run_example("jit_kernel", str(SOURCE / "examples" / "jit_kernel" / "add_constant.cuh"))
+    assert out.startswith("add_constant<int, 4>: ")
+    assert out.endswith(" registers, 0 bytes spilled\n")

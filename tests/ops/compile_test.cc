@@ -67,7 +67,7 @@ std::map<std::tuple<std::string, std::string>, jit::Request> requests_of(const C
       const Plan plan = variant->plan(problem.get(), info, i);
       if (i > 0 && test_level() < 2) continue;
       for (jit::Request& request : compile_requests(plan, jit::native_arch(info.cc))) {
-        out.try_emplace({request.file, fmt::format("{}", fmt::join(request.entries, ";"))},
+        out.try_emplace({request.file, fmt::format("{}", fmt::join(request.instantiate, ";"))},
                         std::move(request));
       }
     }
@@ -97,7 +97,7 @@ TEST_P(Compile, EveryKernelCompilesWithoutSpills) {
   }
   for (const auto& [key, request] : requests) {
     const auto artifact = jit::compile(request);
-    EXPECT_FALSE(artifact->cubin.empty());
+    EXPECT_FALSE(artifact->image.empty());
     for (const jit::EntryPoint& entry : artifact->entries) {
       EXPECT_EQ(entry.resources.spill_stores, 0) << entry.expression << " for " << request.arch;
       EXPECT_EQ(entry.resources.spill_loads, 0) << entry.expression << " for " << request.arch;

@@ -22,7 +22,7 @@ TEST(GpuTestKernels, CompileForEveryArchWithoutAGpu) {
   for (const char* arch : {"sm_80", "sm_89", "sm_90a", "sm_100a", "sm_120a"}) {
     const auto artifact = jit::compile(
         {"gpu_test.cu", kGpuTestSource, {"gpu_test::add<1>", "gpu_test::cluster_rank"}, arch, {}});
-    EXPECT_FALSE(artifact->cubin.empty()) << arch;
+    EXPECT_FALSE(artifact->image.empty()) << arch;
   }
 }
 
@@ -32,7 +32,7 @@ TEST_F(Gpu, LaunchesAKernelByItsLoweredName) {
                                       {"gpu_test::add<3>", "gpu_test::add<5>"},
                                       jit::native_arch(cc()),
                                       {}});
-  const Module module = Module::load(artifact->cubin, "gpu_test.cu");
+  const Module module = Module::load(artifact->image, "gpu_test.cu");
   const OwnedStream stream(0);
   const Tensor out = zeros(1000);
   for (const jit::EntryPoint& entry : artifact->entries) {

@@ -86,6 +86,69 @@ TEST(FirstError, Options) {
       HasSubstr("--nv_arch"));
 }
 
+TEST(FirstError, Nvcc) {
+  const FirstError error = error_of(
+      "./a/k.cuh(12): error: no operator \"+\" matches these operands\n"
+      "            operand types are: S + S\n"
+      "1 error detected in the compilation of \"k.cu\".\n");
+  EXPECT_EQ(error.file, "./a/k.cuh");
+  EXPECT_EQ(error.line, 12);
+  EXPECT_EQ(error_of("nvcc fatal   : Unsupported gpu architecture 'compute_12'\n").message,
+            "Unsupported gpu architecture 'compute_12'");
+  EXPECT_THAT(hint_for(error_of("nvcc fatal   : Unknown option '-bogus'\n"), kHeaders),
+              HasSubstr("go to the compiler as they are"));
+}
+
+TEST(FirstError, PtxasOnAFile) {
+  const FirstError error =
+      error_of("ptxas ../unit.ptx, line 23; error   : Unknown modifier '.instr'\n");
+  EXPECT_EQ(error.file, kAssemblerFile);
+  EXPECT_EQ(error.line, 23);
+}
+
+TEST(FirstError, HostCompilers) {
+  const FirstError gcc = error_of(
+      "In file included from k.cc:1:\n"
+      "a.h: In function 'void f()':\n"
+      "a.h:7:12: warning: unused variable 'error: x' [-Wunused-variable]\n"
+      "a.h:9:3: error: 'g' was not declared in this scope\n");
+  EXPECT_EQ(gcc.file, "a.h");
+  EXPECT_EQ(gcc.line, 9);
+  EXPECT_EQ(gcc.message, "'g' was not declared in this scope");
+  EXPECT_THAT(hint_for(gcc, kHeaders), HasSubstr("include the header"));
+
+  const FirstError missing = error_of(
+      "k.cc:1:10: fatal error: nope.h: No such file or directory\ncompilation terminated.\n");
+  EXPECT_EQ(missing.line, 1);
+  EXPECT_THAT(hint_for(missing, kHeaders), HasSubstr("Request::include_dirs"));
+
+  EXPECT_EQ(error_of("k.cc:12: error: unterminated #if\n").line, 12);
+  EXPECT_EQ(error_of("C:dir/k.cc:3:4: error: x\n").file, "C:dir/k.cc");
+}
+
+TEST(FirstError, HostDrivers) {
+  const FirstError option = error_of("g++: error: unrecognized command-line option '-fbogus'\n");
+  EXPECT_EQ(option.file, "");
+  EXPECT_EQ(option.line, 0);
+  EXPECT_EQ(option.message, "unrecognized command-line option '-fbogus'");
+  EXPECT_FALSE(hint_for(option, kHeaders).empty());
+}
+
+TEST(FirstError, Linkers) {
+  const FirstError undefined = error_of(
+      "/usr/bin/ld: ../unit.o: in function `f':\n"
+      "k.cc:(.text+0x5): undefined reference to `missing'\n"
+      "collect2: error: ld returned 1 exit status\n");
+  EXPECT_EQ(undefined.message, "undefined reference to `missing'");
+  EXPECT_THAT(hint_for(undefined, kHeaders), HasSubstr("-l<name>"));
+  const FirstError library = error_of(
+      "/usr/bin/ld: cannot find -lnope: No such file or directory\n"
+      "collect2: error: ld returned 1 exit status\n");
+  EXPECT_THAT(library.message, HasSubstr("cannot find -lnope"));
+  EXPECT_THAT(hint_for(library, kHeaders), HasSubstr("-L<folder>"));
+  EXPECT_EQ(error_of("ld.lld: error: undefined symbol: f\n").message, "undefined symbol: f");
+}
+
 TEST(FirstError, NothingInACleanLog) {
   EXPECT_FALSE(first_error("").has_value());
   EXPECT_FALSE(first_error("a.cu(1): warning #1: errors ahead\n").has_value());

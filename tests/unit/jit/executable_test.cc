@@ -29,7 +29,7 @@ TEST(Executable, ADeviceThatIsNotHereIsRefused) {
   ASSERT_EQ(requests.size(), 1u);
   EXPECT_EQ(requests[0].file, "ops/x/y.cu");
   EXPECT_EQ(requests[0].arch, "sm_100a");
-  EXPECT_EQ(requests[0].entries, std::vector<std::string>{"k"});
+  EXPECT_EQ(requests[0].instantiate, std::vector<std::string>{"k"});
 }
 
 TEST(Executable, RunsHostStagesInOrder) {

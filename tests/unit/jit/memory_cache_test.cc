@@ -11,7 +11,9 @@
 namespace einkorn::jit {
 namespace {
 
-Outcome success() { return {std::make_shared<Artifact>(), std::nullopt}; }
+const Digest kKey{};
+
+Outcome success() { return {.artifact = std::make_shared<Artifact>()}; }
 
 TEST(MemoryCache, ConcurrentCallersBuildOnce) {
   MemoryCache cache;
@@ -22,7 +24,7 @@ TEST(MemoryCache, ConcurrentCallersBuildOnce) {
     threads.reserve(got.size());
     for (auto& slot : got) {
       threads.emplace_back([&] {
-        slot = cache.get("k", [&] {
+        slot = cache.get(kKey, [&] {
           builds++;
           return success();
         });
@@ -38,37 +40,19 @@ TEST(MemoryCache, AFailureIsRemembered) {
   int builds = 0;
   const auto build = [&]() -> Outcome {
     ++builds;
-    return {nullptr, Error(ErrorKind::kRuntime, "does not compile")};
+    return {.failure = Error(ErrorKind::kRuntime, "does not compile")};
   };
   for (int i = 0; i < 3; ++i) {
-    EXPECT_EQ(test::error_text([&] { cache.get("k", build); }), "RuntimeError: does not compile");
+    EXPECT_EQ(test::error_text([&] { cache.get(kKey, build); }), "RuntimeError: does not compile");
   }
   EXPECT_EQ(builds, 1);
 }
 
 TEST(MemoryCache, TroubleOfTheMomentIsNotRemembered) {
   MemoryCache cache;
-  EXPECT_THROW(cache.get("k", []() -> Outcome { throw Error(ErrorKind::kRuntime, "no memory"); }),
+  EXPECT_THROW(cache.get(kKey, []() -> Outcome { throw Error(ErrorKind::kRuntime, "no memory"); }),
                Error);
-  EXPECT_NE(cache.get("k", success), nullptr);
-}
-
-TEST(ExactKey, DiffersWithEveryInput) {
-  const CompileInputs base{"nvrtc 13.0", "sm_90a", {"-a", "b"}, "f.cu", "source", {"k"}, {}};
-  std::vector<CompileInputs> variants(8, base);
-  variants[1].compiler = "nvrtc 13.1";
-  variants[2].arch = "sm_80";
-  variants[3].options = {"-ab"};
-  variants[4].options = {"-a"};
-  variants[4].entries = {"b", "k"};  // the same texts in the same order, otherwise divided
-  variants[5].file = "g.cu";
-  variants[6].source = "source ";
-  variants[7].entries = {"k", "k"};
-  for (std::size_t i = 0; i < variants.size(); ++i) {
-    for (std::size_t j = 0; j < variants.size(); ++j) {
-      EXPECT_EQ(exact_key(variants[i]) == exact_key(variants[j]), i == j) << i << " " << j;
-    }
-  }
+  EXPECT_NE(cache.get(kKey, success), nullptr);
 }
 
 }  // namespace

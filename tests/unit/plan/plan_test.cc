@@ -98,7 +98,7 @@ TEST(Plan, CompileRequestsOfLaunchesOnly) {
   const auto requests = compile_requests(plan, "sm_90a");
   ASSERT_EQ(requests.size(), 1U);
   EXPECT_EQ(requests[0].file, "ops/example.cu");
-  EXPECT_THAT(requests[0].entries, ElementsAre("k<4>"));
+  EXPECT_THAT(requests[0].instantiate, ElementsAre("k<4>"));
   EXPECT_EQ(requests[0].arch, "sm_90a");
   EXPECT_TRUE(requests[0].source.empty());
 }

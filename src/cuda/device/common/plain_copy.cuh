@@ -6,8 +6,8 @@
 
 namespace einkorn {
 
-/// Grid: one thread for each 16 bytes, the last ones idle.
-inline __global__ void __launch_bounds__(512) plain_copy(const uint4* from, uint4* to, i64 count) {
+/// Grid: one thread for each 16 bytes, the last ones idle. A program includes this once.
+__global__ void __launch_bounds__(512) plain_copy(const uint4* from, uint4* to, i64 count) {
   const i64 index = i64{blockIdx.x} * 512 + threadIdx.x;
   if (index < count) to[index] = from[index];
 }

@@ -2,43 +2,10 @@
 
 // N elements of one thread, moved in the widest pieces that an alignment allows.
 
+#include "src/cuda/device/common/cache.cuh"
 #include "src/cuda/device/common/types.cuh"
 
 namespace einkorn {
-
-/// How a global access treats the caches.
-enum class Cache {
-  kDefault,
-  kReadOnly,  ///< the same for the whole kernel and shared by blocks: weights
-};
-
-template <int kBytes>
-struct Piece;
-template <>
-struct Piece<2> {
-  using Type = u16;
-};
-template <>
-struct Piece<4> {
-  using Type = u32;
-};
-template <>
-struct Piece<8> {
-  using Type = uint2;
-};
-template <>
-struct Piece<16> {
-  using Type = uint4;
-};
-
-template <Cache kCache, class P>
-__device__ inline P load_piece(const P* address) {
-  if constexpr (kCache == Cache::kReadOnly) {
-    return __ldg(address);
-  } else {
-    return *address;
-  }
-}
 
 /// kN elements of T in registers. Moves in pieces of at most kAlign bytes, which the address must
 /// be a multiple of; kN * sizeof(T) must be a power of two.
@@ -61,17 +28,32 @@ struct Vec {
     return out;
   }
 
-  template <int kAlign>
+  template <int kAlign, Cache kCache = Cache::kDefault>
   __device__ void store(T* address) const {
     constexpr int kPiece = kBytes < kAlign ? kBytes : kAlign;
     using P = typename Piece<kPiece>::Type;
 #pragma unroll
     for (int i = 0; i < kBytes / kPiece; ++i) {
-      reinterpret_cast<P*>(address)[i] = reinterpret_cast<const P*>(item)[i];
+      store_piece<kCache>(reinterpret_cast<P*>(address) + i, reinterpret_cast<const P*>(item)[i]);
     }
   }
 
   __device__ float get(int i) const { return to_float(item[i]); }
+
+  /// All of them; fp8 goes in pairs, an instruction for two.
+  __device__ void get_all(float (&values)[kN]) const {
+    if constexpr (is_fp8<T> && kN % 2 == 0) {
+#pragma unroll
+      for (int i = 0; i < kN / 2; ++i) {
+        const float2 pair = unpack2<T>(reinterpret_cast<const u16*>(item)[i]);
+        values[2 * i] = pair.x;
+        values[2 * i + 1] = pair.y;
+      }
+    } else {
+#pragma unroll
+      for (int i = 0; i < kN; ++i) values[i] = get(i);
+    }
+  }
 
   /// Rounds kN floats to T.
   __device__ static Vec from(const float (&values)[kN]) {
@@ -80,6 +62,12 @@ struct Vec {
 #pragma unroll
       for (int i = 0; i < kN / 2; ++i) {
         reinterpret_cast<u32*>(out.item)[i] = pack2<T>(values[2 * i], values[2 * i + 1]);
+      }
+    } else if constexpr (is_fp8<T> && kN % 2 == 0) {
+#pragma unroll
+      for (int i = 0; i < kN / 2; ++i) {
+        reinterpret_cast<u16*>(out.item)[i] =
+            static_cast<u16>(pack2<T>(values[2 * i], values[2 * i + 1]));
       }
     } else {
 #pragma unroll

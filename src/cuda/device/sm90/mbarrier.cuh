@@ -2,13 +2,9 @@
 
 // mbarrier objects in shared memory (PTX ISA, "Asynchronous barriers"; sm_90).
 
-#include "src/cuda/device/common/types.cuh"
+#include "src/cuda/device/common/address.cuh"
 
 namespace einkorn {
-
-__device__ inline u32 shared_address(const void* pointer) {
-  return static_cast<u32>(__cvta_generic_to_shared(pointer));
-}
 
 /// One thread initialises; fence_barrier_init() and a block barrier must follow before use.
 __device__ inline void barrier_init(u64* barrier, u32 arrivals) {

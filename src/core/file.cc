@@ -1,0 +1,44 @@
+#include "src/core/file.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+namespace einkorn {
+namespace {
+
+FileContent failure() { return {{}, std::error_code(errno, std::system_category())}; }
+
+FileContent read_open(int file) {
+  struct stat info{};
+  if (fstat(file, &info) != 0) return failure();
+  if (S_ISDIR(info.st_mode)) return {{}, std::error_code(EISDIR, std::system_category())};
+  FileContent out;
+  // One more than the size: the read that meets the end needs room to show it.
+  out.text.resize(static_cast<std::size_t>(info.st_size) + 1);
+  std::size_t have = 0;
+  while (true) {
+    if (have == out.text.size()) out.text.resize(2 * have);
+    const ssize_t count = read(file, out.text.data() + have, out.text.size() - have);
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) return failure();
+    if (count == 0) break;
+    have += static_cast<std::size_t>(count);
+  }
+  out.text.resize(have);
+  return out;
+}
+
+}  // namespace
+
+FileContent read_file(const std::string& path) {
+  const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (file < 0) return failure();
+  FileContent out = read_open(file);
+  close(file);  // only read from
+  return out;
+}
+
+}  // namespace einkorn

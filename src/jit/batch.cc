@@ -1,0 +1,64 @@
+#include "src/jit/batch.h"
+
+#include <algorithm>
+#include <atomic>
+#include <exception>
+#include <mutex>
+#include <thread>
+
+#include "src/jit/compiler.h"
+#include "src/jit/worker_pool.h"
+
+namespace einkorn::jit {
+namespace {
+
+BatchResult compile_one(Request request) {
+  BatchResult result;
+  try {
+    // Threads of one process would only wait for one another; the trouble of a worker is told.
+    if (request.compiler.empty() && request.target == Target::kCuda) {
+      CompileInputs inputs;
+      inputs.target = request.target;
+      if (!nvrtc_worker_compiler().refusal(inputs)) request.compiler = "nvrtc-worker";
+    }
+    result.program = compile(request);
+  } catch (const Error& error) {
+    result.error = error;
+  }
+  return result;
+}
+
+}  // namespace
+
+std::vector<BatchResult> compile_all(
+    std::span<const Request> requests,
+    const std::function<void(std::size_t index, const BatchResult&)>& done) {
+  std::vector<BatchResult> results(requests.size());
+  std::atomic<std::size_t> next{0};
+  std::mutex mutex;
+  std::exception_ptr trouble;
+  const auto work = [&] {
+    for (std::size_t i = next++; i < requests.size(); i = next++) {
+      try {
+        results[i] = compile_one(requests[i]);
+        const std::lock_guard lock(mutex);
+        if (done && !trouble) done(i, results[i]);
+      } catch (...) {
+        const std::lock_guard lock(mutex);
+        if (!trouble) trouble = std::current_exception();
+        next = requests.size();
+      }
+    }
+  };
+  {
+    const std::size_t count =
+        std::min(requests.size(), worker_limit());
+    std::vector<std::jthread> threads;
+    for (std::size_t i = 1; i < count; ++i) threads.emplace_back(work);
+    work();
+  }
+  if (trouble) std::rethrow_exception(trouble);
+  return results;
+}
+
+}  // namespace einkorn::jit

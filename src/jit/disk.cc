@@ -1,0 +1,89 @@
+#include "src/jit/disk.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <filesystem>
+#include <random>
+#include <system_error>
+
+#include <fmt/format.h>
+
+namespace einkorn::jit::disk {
+namespace {
+
+std::string write_all(int file, std::span<const std::byte> bytes) {
+  while (!bytes.empty()) {
+    const ssize_t written = write(file, bytes.data(), bytes.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) return reason_of(errno);
+    bytes = bytes.subspan(static_cast<std::size_t>(written));
+  }
+  return {};
+}
+
+}  // namespace
+
+std::string reason_of(int error) { return std::system_category().message(error); }
+
+std::string make_folders(const std::string& path) {
+  if (mkdir(path.c_str(), 0700) == 0 || errno == EEXIST) return {};
+  if (errno != ENOENT) return reason_of(errno);
+  const std::size_t slash = path.rfind('/');
+  if (slash == std::string::npos || slash == 0) return reason_of(ENOENT);
+  if (std::string reason = make_folders(path.substr(0, slash)); !reason.empty()) return reason;
+  return mkdir(path.c_str(), 0700) == 0 || errno == EEXIST ? std::string() : reason_of(errno);
+}
+
+std::string write_new(const std::string& path, std::span<const std::byte> bytes) {
+  const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+  if (file < 0) return reason_of(errno);
+  std::string reason = write_all(file, bytes);
+  if (reason.empty() && fsync(file) != 0) reason = reason_of(errno);
+  // Some file systems report a full disk only here.
+  if (close(file) != 0 && reason.empty()) reason = reason_of(errno);
+  return reason;
+}
+
+std::string sync_folder(const std::string& path) {
+  const int folder = open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (folder < 0) return reason_of(errno);
+  std::string reason;
+  // EINVAL: the file system has nothing to sync for a folder.
+  if (fsync(folder) != 0 && errno != EINVAL) reason = reason_of(errno);
+  close(folder);
+  return reason;
+}
+
+std::string unique_name() {
+  static std::atomic<unsigned> counter{0};
+  std::random_device random;
+  return fmt::format("{}-{:08x}{:08x}-{}", getpid(), random(), random(), counter++);
+}
+
+Bytes read_all(int file) {
+  Bytes out;
+  struct stat info{};
+  if (fstat(file, &info) != 0) return {{}, reason_of(errno)};
+  out.bytes.resize(static_cast<std::size_t>(info.st_size));
+  std::size_t have = 0;
+  while (have < out.bytes.size()) {
+    const ssize_t count = read(file, out.bytes.data() + have, out.bytes.size() - have);
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) return {{}, reason_of(errno)};
+    if (count == 0) break;  // cut short meanwhile; the checksum will tell
+    have += static_cast<std::size_t>(count);
+  }
+  out.bytes.resize(have);
+  return out;
+}
+
+void remove_entry(const std::string& folder) {
+  std::error_code ignored;
+  std::filesystem::remove_all(folder, ignored);
+}
+
+}  // namespace einkorn::jit::disk

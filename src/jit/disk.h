@@ -1,0 +1,35 @@
+#pragma once
+
+// File operations of the store, each with the system's reason as its result: empty is success.
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace einkorn::jit::disk {
+
+std::string reason_of(int error);
+
+/// The folder and those above it, mode 0700.
+std::string make_folders(const std::string& path);
+
+/// A new file with these bytes, on the disk when this returns.
+std::string write_new(const std::string& path, std::span<const std::byte> bytes);
+
+/// Makes a rename or a new file in the folder last.
+std::string sync_folder(const std::string& path);
+
+/// A name that no other process or thread gives, on any machine that shares the folder.
+std::string unique_name();
+
+struct Bytes {
+  std::vector<std::byte> bytes;
+  std::string error;
+};
+Bytes read_all(int file);
+
+/// The folder with its files, one level deep; what cannot be removed stays.
+void remove_entry(const std::string& folder);
+
+}  // namespace einkorn::jit::disk

@@ -1,0 +1,186 @@
+#include "src/jit/ffi_module.h"
+
+#include <cstring>
+#include <deque>
+
+#include <dlpack/dlpack.h>
+#include <einkorn/error.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "src/jit/tvm_ffi.h"
+
+namespace einkorn::jit {
+namespace {
+
+/// Arguments in the form of the C interface; points into itself and into what it was made of.
+class Packed {
+ public:
+  explicit Packed(std::span<const FfiArgument> arguments) {
+    values_.reserve(arguments.size());
+    for (const FfiArgument& argument : arguments) {
+      values_.push_back(std::visit([&](const auto& value) { return pack(value); }, argument));
+    }
+  }
+
+  const FfiAny* data() const { return values_.data(); }
+  std::int32_t size() const { return static_cast<std::int32_t>(values_.size()); }
+
+ private:
+  static FfiAny of(FfiType type) {
+    FfiAny out;
+    out.type = type;
+    return out;
+  }
+  static FfiAny pack(std::monostate) { return {}; }
+  static FfiAny pack(bool value) {
+    FfiAny out = of(kFfiBool);
+    out.integer = value ? 1 : 0;
+    return out;
+  }
+  static FfiAny pack(std::int64_t value) {
+    FfiAny out = of(kFfiInt);
+    out.integer = value;
+    return out;
+  }
+  static FfiAny pack(double value) {
+    FfiAny out = of(kFfiFloat);
+    out.number = value;
+    return out;
+  }
+  static FfiAny pack(const std::string& value) {
+    FfiAny out = of(kFfiText);
+    out.pointer = value.c_str();
+    return out;
+  }
+  static FfiAny pack(DType value) {
+    FfiAny out = of(kFfiDType);
+    const DLDataType dtype = to_dlpack(value);
+    std::memcpy(out.text, &dtype, sizeof(dtype));
+    return out;
+  }
+  FfiAny pack(const TensorView& value) {
+    if (!value.defined()) return {};
+    FfiAny out = of(kFfiTensorView);
+    out.pointer = &tensors_.emplace_back(value.dlpack());
+    return out;
+  }
+
+  std::vector<FfiAny> values_;
+  std::deque<DLTensor> tensors_;  // addresses stay good while it grows
+};
+
+/// Sets the current stream of the device for a scope.
+class StreamScope {
+ public:
+  explicit StreamScope(std::optional<Stream> stream) {
+    if (!stream || stream->device.kind != DeviceKind::kCuda) return;
+    device_ = to_dlpack(stream->device);
+    active_ =
+        tvm_ffi().set_stream(device_.device_type, device_.device_id, stream->handle, &before_) == 0;
+    EK_CHECK(active_, ErrorKind::kRuntime, "jit: tvm-ffi takes no stream for the device");
+  }
+  ~StreamScope() {
+    if (!active_) return;
+    void* ours = nullptr;
+    tvm_ffi().set_stream(device_.device_type, device_.device_id, before_, &ours);
+  }
+  StreamScope(const StreamScope&) = delete;
+  StreamScope& operator=(const StreamScope&) = delete;
+
+ private:
+  DLDevice device_{};
+  void* before_ = nullptr;
+  bool active_ = false;
+};
+
+std::string text_of(const FfiBytes& bytes) { return {bytes.data, bytes.size}; }
+
+std::optional<ErrorKind> kind_of(std::string_view python_name) {
+  for (const ErrorKind kind :
+       {ErrorKind::kType, ErrorKind::kValue, ErrorKind::kNotImplemented, ErrorKind::kRuntime}) {
+    if (name(kind) == python_name) return kind;
+  }
+  return std::nullopt;
+}
+
+/// Throws what the function that returned `status` raised.
+[[noreturn]] void throw_raised(std::string_view who, int status) {
+  void* object = nullptr;
+  tvm_ffi().take_raised(&object);
+  EK_CHECK(object != nullptr, ErrorKind::kRuntime,
+           fmt::format("{}: failed with status {} and raised no error", who, status));
+  const auto* error = static_cast<const FfiErrorObject*>(object);
+  const std::string kind = text_of(error->kind);
+  const std::string message = text_of(error->message);
+  tvm_ffi().release(object);
+  const std::optional<ErrorKind> ours = kind_of(kind);
+  throw_error(
+      ours.value_or(ErrorKind::kRuntime),
+      ours ? fmt::format("{}: {}", who, message) : fmt::format("{}: {}: {}", who, kind, message));
+}
+
+/// Takes over the result: an object is released.
+FfiResult unpack(std::string_view who, const FfiAny& result) {
+  switch (result.type) {
+    case kFfiNone:
+      return std::monostate();
+    case kFfiInt:
+      return result.integer;
+    case kFfiBool:
+      return result.integer != 0;
+    case kFfiFloat:
+      return result.number;
+    case kFfiShortText:
+      return std::string(result.text, std::min<std::size_t>(result.short_text_size, 7));
+    case kFfiTextObject: {
+      std::string text = text_of(static_cast<const FfiTextObject*>(result.pointer)->bytes);
+      tvm_ffi().release(const_cast<void*>(result.pointer));
+      return text;
+    }
+    default:
+      if (result.type >= kFfiObject) tvm_ffi().release(const_cast<void*>(result.pointer));
+      throw_error(ErrorKind::kNotImplemented,
+                  fmt::format("{}: expected a result of type None, int, bool, float or str, got "
+                              "tvm-ffi's type {}\n"
+                              "  hint: tensors are given as arguments, for the function to fill",
+                              who, result.type));
+  }
+}
+
+}  // namespace
+
+FfiModule FfiModule::load(const Artifact& artifact, std::string_view name) {
+  tvm_ffi();  // first: the object asks for it by its soname alone
+  return {LoadedObject::load(artifact.key, artifact.image, name), std::string(name)};
+}
+
+FfiResult FfiModule::call(const std::string& function, std::span<const FfiArgument> arguments,
+                          std::optional<Stream> stream) const {
+  auto* const address = reinterpret_cast<FfiFunction>(object_.find(kFfiPrefix + function));
+  EK_CHECK(address != nullptr, ErrorKind::kValue,
+           fmt::format("jit: {}: expected a function \"{}\", got none of that name\n"
+                       "  exported: {}\n"
+                       "  hint: TVM_FFI_DLL_EXPORT_TYPED_FUNC(name, function) exports one",
+                       name_, function, fmt::join(functions(), ", ")));
+  const std::string who = fmt::format("{}: {}", name_, function);
+  const Packed packed(arguments);
+  const StreamScope scope(stream);
+  FfiAny result;
+  const int status = address(nullptr, packed.data(), packed.size(), &result);
+  if (status != 0) throw_raised(who, status);
+  return unpack(who, result);
+}
+
+std::vector<std::string> FfiModule::functions() const {
+  const std::string_view prefix = kFfiPrefix;
+  std::vector<std::string> out;
+  for (const std::string& symbol : object_.exports()) {
+    // A further underscore: metadata and the like.
+    if (!symbol.starts_with(prefix) || symbol.size() == prefix.size()) continue;
+    if (symbol[prefix.size()] != '_') out.push_back(symbol.substr(prefix.size()));
+  }
+  return out;
+}
+
+}  // namespace einkorn::jit

@@ -1,0 +1,178 @@
+// nvcc with its host half, for sources whose host code launches the kernels and is called through
+// tvm-ffi: TVM_FFI_DLL_EXPORT_TYPED_FUNC in a .cu file.
+
+#include <algorithm>
+#include <filesystem>
+#include <system_error>
+
+#include <einkorn/error.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "src/jit/compile_run.h"
+#include "src/jit/compiler.h"
+#include "src/jit/compiler_flags.h"
+#include "src/jit/depfile.h"
+#include "src/jit/elf_exports.h"
+#include "src/jit/elf_identity.h"
+#include "src/jit/failure.h"
+#include "src/jit/nvcc.h"
+#include "src/jit/source_folder.h"
+#include "src/jit/time_limit.h"
+#include "src/jit/tvm_ffi.h"
+
+namespace einkorn::jit {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr double kTimeLimit = 1800;  // seconds
+
+constexpr const char* kObject = "unit.so";
+constexpr const char* kDepfile = "unit.d";
+
+/// The wheel: library and headers.
+struct FfiWheel {
+  std::string library;
+  std::string folder;                 // of the library
+  std::vector<std::string> includes;  // of tvm-ffi and of the DLPack that comes with it
+};
+
+/// Nothing, or in `reason` what is missing.
+std::optional<FfiWheel> find_wheel(std::string& reason) {
+  const cuda::LibrarySpec& spec = tvm_ffi_spec();
+  const cuda::SearchRoots roots = cuda::SearchRoots::of_process(spec);
+  const auto file = cuda::locate(spec, roots);
+  std::error_code error;
+  const fs::path real = file ? fs::canonical(*file, error) : fs::path();
+  if (!file || error) {
+    reason = fmt::format("libtvm_ffi.so was not found\n    hint: {}, or set {} to its full path",
+                         spec.hint, spec.variable);
+    return std::nullopt;
+  }
+  const fs::path root = real.parent_path().parent_path();  // <root>/lib/libtvm_ffi.so
+  FfiWheel wheel{real.string(), real.parent_path().string(), {}};
+  for (const fs::path& include : {root / "include", root / "3rdparty" / "dlpack" / "include"}) {
+    if (fs::is_directory(include, error)) wheel.includes.push_back(include.string());
+  }
+  if (wheel.includes.empty() ||
+      !fs::exists(fs::path(wheel.includes.front()) / "tvm" / "ffi" / "function.h", error)) {
+    reason = fmt::format("{} has no headers beside it, in {}\n    hint: {}", wheel.library,
+                         (root / "include").string(), spec.hint);
+    return std::nullopt;
+  }
+  return wheel;
+}
+
+FfiWheel wheel_or_throw() {
+  std::string reason;
+  std::optional<FfiWheel> wheel = find_wheel(reason);
+  EK_CHECK(wheel.has_value(), ErrorKind::kRuntime, "jit: tvm-ffi: " + reason);
+  return *std::move(wheel);
+}
+
+/// Names of the request that the object does not export, in the form of a compiler's message.
+std::string missing_entries(const CompileInputs& inputs, std::span<const std::byte> object) {
+  const std::vector<std::string> exported = exported_symbols(object);
+  for (const std::string& entry : inputs.entries) {
+    if (std::binary_search(exported.begin(), exported.end(), kFfiPrefix + entry)) continue;
+    return fmt::format("nvcc: error: no tvm-ffi function \"{}\"; exported are: {}", entry,
+                       fmt::join(exported, ", "));
+  }
+  return {};
+}
+
+class FfiJob {
+ public:
+  FfiJob(const CompileInputs& inputs, std::string nvcc)
+      : inputs_(inputs),
+        nvcc_(std::move(nvcc)),
+        label_(fmt::format("nvcc {} for tvm-ffi", nvcc_version(nvcc_))),
+        sources_(scratch_, inputs.sources, {}, toolkit_real_folders()),
+        run_(inputs, label_, time_limit_of(inputs, kTimeLimit)) {}
+
+  Outcome compile() {
+    // nvcc's own temporary files go with ours when it is killed.
+    if (!run_.run(arguments(), sources_.path(), {"TMPDIR=.."})) return failure(run_.log());
+    auto artifact = std::make_shared<Artifact>();
+    artifact->image = scratch_.read_bytes(kObject);
+    const std::string missing = missing_entries(inputs_, artifact->image);
+    if (!missing.empty()) return failure(run_.log() + missing);
+    artifact->target = Target::kFfi;
+    for (const std::string& entry : inputs_.entries) {
+      artifact->entries.push_back({entry, kFfiPrefix + entry, {}});
+    }
+    artifact->log = sources_.with_names(run_.log());
+    artifact->compiler = label_;
+    artifact->compile_ms = run_.elapsed_ms();
+    return {.artifact = std::move(artifact),
+            .dependencies =
+                dependencies_outside(scratch_.read(kDepfile), sources_.path(), scratch_.path())};
+  }
+
+ private:
+  std::vector<std::string> arguments() {
+    const FfiWheel wheel = wheel_or_throw();
+    std::vector<std::string> argv = {nvcc_, "-shared", "-arch=" + inputs_.arch};
+    if (!names_standard(inputs_.options)) argv.emplace_back("-std=c++20");
+    argv.insert(argv.end(), {"-O3", "-Xcompiler", "-fPIC", "-Xptxas=-v", "-MD", "-MF",
+                             std::string("../") + kDepfile});
+    add_include_flags(argv, sources_, inputs_.include_folders);
+    for (const std::string& folder : wheel.includes) {
+      argv.push_back("-I" + sources_.include_folder(folder));
+    }
+    argv.insert(argv.end(), {"-x", "cu", sources_.main()});
+    argv.insert(argv.end(), inputs_.options.begin(), inputs_.options.end());
+    // Named in the object by its soname, without a path: whoever loads it brings the library.
+    argv.insert(argv.end(), {"-L" + sources_.include_folder(wheel.folder), "-ltvm_ffi", "-o",
+                             std::string("../") + kObject});
+    return argv;
+  }
+
+  Outcome failure(const std::string& log) const {
+    Outcome outcome;
+    outcome.failure = compile_failure(inputs_, label_, sources_.with_names(log));
+    return outcome;
+  }
+
+  const CompileInputs& inputs_;
+  std::string nvcc_;
+  std::string label_;  // for people
+  ScratchFolder scratch_;
+  SourceFolder sources_;
+  CompileRun run_;
+};
+
+class FfiModuleCompiler : public Compiler {
+ public:
+  std::string_view name() const override { return "nvcc-ffi"; }
+  Target target() const override { return Target::kFfi; }
+
+  std::optional<std::string> refusal(const CompileInputs& inputs) override {
+    if (inputs.target != Target::kFfi) return "it compiles modules of tvm-ffi functions only";
+    if (auto reason = nvcc_refusal(inputs)) return reason;
+    std::string reason;
+    if (find_wheel(reason)) return std::nullopt;
+    return reason;
+  }
+
+  std::string identity() override {
+    return fmt::format("{}, tvm-ffi {}", nvcc_identity(nvcc_path()),
+                       library_identity(wheel_or_throw().library).value_or("unknown"));
+  }
+
+  Outcome compile(const CompileInputs& inputs) override {
+    return FfiJob(inputs, nvcc_path()).compile();
+  }
+
+  bool reads_disk() const override { return true; }
+};
+
+}  // namespace
+
+Compiler& ffi_module_compiler() {
+  static FfiModuleCompiler& instance = *new FfiModuleCompiler;  // threads may outlive main
+  return instance;
+}
+
+}  // namespace einkorn::jit

@@ -1,0 +1,248 @@
+#include "src/jit/service.h"
+
+#include <algorithm>
+#include <chrono>
+#include <functional>
+
+#include <einkorn/error.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "src/core/file.h"
+#include "src/core/warning.h"
+#include "src/jit/cache_root.h"
+#include "src/jit/key_lock.h"
+
+namespace einkorn::jit {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// How long another process's compile of the same key is waited for. Longer than any but the
+// heaviest templates take; then the work is done twice, which is only slow.
+constexpr std::chrono::minutes kLockWait{10};
+
+double ms_since(Clock::time_point start) {
+  return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
+}
+
+/// The key of an artifact by a compiler that also read these files. Nothing when one is gone.
+std::optional<KeyParts> with_dependencies(KeyParts parts, const std::vector<std::string>& paths) {
+  for (const std::string& path : paths) {
+    const FileContent content = read_file(path);
+    if (content.error) return std::nullopt;
+    parts.dependencies.emplace_back(path, digest_of(std::as_bytes(std::span(content.text))));
+  }
+  return parts;
+}
+
+std::string first_line(std::string_view text) {
+  return std::string(text.substr(0, text.find('\n')));
+}
+
+}  // namespace
+
+struct Service::Job {
+  const CompileInputs& inputs;
+  Trace* trace;
+  std::vector<Compiler*> usable;
+  std::vector<std::string> refusals;  // "nvcc: <reason>", of those that are not
+  Outcome outcome;
+
+  void note(std::string place, std::string what, Clock::time_point since) const {
+    if (trace != nullptr) {
+      trace->steps.push_back({std::move(place), std::move(what), ms_since(since)});
+    }
+  }
+};
+
+std::shared_ptr<const Artifact> Service::answer(const CompileInputs& inputs,
+                                                const std::string& compiler, Trace* trace) {
+  const Clock::time_point start = Clock::now();
+  Hasher hasher;
+  const Digest key = hasher.add(inputs.content).add(compiler).finish();
+  bool hit = false;
+  const auto artifact = memory_.get(key, [&] { return build(inputs, compiler, trace); }, &hit);
+  if (hit && trace != nullptr) trace->steps.push_back({"memory", "hit", ms_since(start)});
+  return artifact;
+}
+
+Outcome Service::build(const CompileInputs& inputs, const std::string& compiler, Trace* trace) {
+  Job job{.inputs = inputs, .trace = trace, .usable = {}, .refusals = {}, .outcome = {}};
+  job.note("memory", "miss", Clock::now());
+  if (ask_packs(job)) return job.outcome;
+  if (settings_.mode == Mode::kOff) throw_nothing_serves(job);
+  find_compilers(job, compiler);
+  if (ask_store(job, false)) return job.outcome;
+  if (settings_.mode == Mode::kCacheOnly || job.usable.empty()) throw_nothing_serves(job);
+  compile(job);
+  return job.outcome;
+}
+
+bool Service::ask_packs(Job& job) {
+  for (const std::string& pack : settings_.packs) {
+    const Clock::time_point start = Clock::now();
+    Store::Found found = read_packed(pack, job.inputs.arch, job.inputs.content);
+    job.note("pack " + pack, found.artifact ? "hit" : found.reason, start);
+    job.outcome.artifact = std::move(found.artifact);
+    if (job.outcome.artifact != nullptr) return true;
+    if (found.reason != "miss") warn_once(fmt::format("pack {}: {}", pack, found.reason));
+  }
+  return false;
+}
+
+void Service::find_compilers(Job& job, const std::string& compiler) {
+  bool known = compiler.empty();
+  for (Compiler* one : compilers_) {
+    if (!compiler.empty() && one->name() != compiler) continue;
+    known = true;
+    const Clock::time_point start = Clock::now();
+    if (const auto reason = one->refusal(job.inputs)) {
+      job.note(std::string(one->name()), "skipped: " + *reason, start);
+      job.refusals.push_back(fmt::format("{}: {}", one->name(), *reason));
+    } else {
+      job.usable.push_back(one);
+    }
+  }
+  if (known) return;
+  std::string names;
+  for (const Compiler* one : compilers_) names += fmt::format(" {}", one->name());
+  throw_error(ErrorKind::kValue,
+              fmt::format("jit: compiler: expected one of{}, got \"{}\"", names, compiler));
+}
+
+bool Service::ask_store(Job& job, bool again) {
+  Store* disk = store();
+  if (disk == nullptr) {
+    if (!again) job.note("store", "skipped: no usable folder", Clock::now());
+    return false;
+  }
+  std::string last_identity;
+  for (Compiler* one : job.usable) {
+    const std::string identity = one->identity();
+    if (identity == last_identity) continue;  // the same artifacts
+    last_identity = identity;
+    const Clock::time_point start = Clock::now();
+    std::optional<KeyParts> parts = key_parts(job.inputs, identity);
+    if (one->reads_disk()) {
+      const std::vector<std::string> paths = disk->dependencies(key_of(*parts));
+      parts = paths.empty() ? std::nullopt : with_dependencies(*std::move(parts), paths);
+    }
+    Store::Found found;
+    found.reason = "miss";
+    if (parts) found = disk->lookup(key_of(*parts), job.inputs.arch);
+    if (!again || found.artifact != nullptr) {
+      job.note(fmt::format("store, by {}", one->name()), found.artifact ? "hit" : found.reason,
+               start);
+    }
+    job.outcome.artifact = std::move(found.artifact);
+    if (job.outcome.artifact != nullptr) return true;
+  }
+  return false;
+}
+
+void Service::compile(Job& job) {
+  for (std::size_t i = 0; i < job.usable.size(); ++i) {
+    if (compile_with(job, i)) return;
+  }
+}
+
+/// True when the outcome stands, false when the next compiler is to be tried.
+bool Service::compile_with(Job& job, std::size_t index) {
+  Compiler& compiler = *job.usable[index];
+  Store* disk = store();
+  std::optional<KeyLock> lock;
+  if (disk != nullptr) {
+    const Clock::time_point start = Clock::now();
+    lock.emplace(disk->lock_file(), key_of(key_parts(job.inputs, compiler.identity())), kLockWait);
+    if (lock->waited()) {
+      job.note("lock", lock->held() ? "waited for another process" : "waited in vain", start);
+    }
+    // Somebody may have published between our look and our lock.
+    if (ask_store(job, true)) return true;
+  }
+  const Clock::time_point start = Clock::now();
+  Outcome outcome = compiler.compile(job.inputs);
+  if (outcome.failure) {
+    job.note(std::string(compiler.name()), "failed: " + first_line(outcome.failure->what()), start);
+    const bool first = !job.outcome.failure.has_value();
+    const bool go_on = outcome.other_compiler_may && index + 1 < job.usable.size();
+    // The first compiler's message stays when the others say no as well.
+    if (first) job.outcome = std::move(outcome);
+    return !go_on;
+  }
+  job.note(std::string(compiler.name()), "compiled", start);
+  publish(job, compiler, outcome);
+  return true;
+}
+
+void Service::publish(Job& job, Compiler& compiler, const Outcome& outcome) {
+  // Asked again: a compiler knows exactly what it is once it was loaded.
+  KeyParts parts = key_parts(job.inputs, compiler.identity());
+  const Digest own = key_of(parts);
+  Store* disk = store();
+  std::string trouble;
+  if (compiler.reads_disk()) {
+    if (auto all = with_dependencies(parts, outcome.dependencies)) parts = *std::move(all);
+  }
+  const Digest key = key_of(parts);
+  auto artifact = std::make_shared<Artifact>(*outcome.artifact);
+  artifact->key = key.hex();
+  job.outcome = {.artifact = artifact};
+  if (disk == nullptr) return;
+  const Clock::time_point start = Clock::now();
+  trouble = disk->publish(key, job.inputs.arch, *artifact, parts);
+  if (trouble.empty() && !outcome.dependencies.empty()) {
+    trouble = disk->set_dependencies(own, outcome.dependencies);
+  }
+  job.note("store", trouble.empty() ? "published" : "not published: " + trouble, start);
+  if (!trouble.empty()) {
+    warn_once(fmt::format("the cache {} takes no more artifacts, they are kept in memory: {}",
+                          disk->root(), trouble));
+  }
+}
+
+Store* Service::store() {
+  std::call_once(store_once_, [&] {
+    std::string tried;
+    for (const std::string& root : cache_candidates(settings_)) {
+      const std::string reason = cannot_use_root(root, geteuid(), settings_.trust);
+      if (reason.empty()) {
+        store_ = std::make_unique<Store>(
+            StoreOptions{.root = root, .max_bytes = settings_.max_bytes, .trust = settings_.trust});
+        return;
+      }
+      tried += fmt::format("\n  {}: {}", root, reason);
+    }
+    warn_once(fmt::format(
+        "no cache folder can be used, artifacts are kept in memory only:{}\n  hint: "
+        "EINKORN_CACHE_DIR names another; chmod 700 closes one to others; EINKORN_CACHE_TRUST=1 "
+        "takes it as it is",
+        tried));
+  });
+  return store_.get();
+}
+
+void Service::throw_nothing_serves(const Job& job) const {
+  std::string message = fmt::format("jit: {}: ", job.inputs.main().name);
+  std::string hint;
+  if (settings_.mode != Mode::kOn) {
+    message += fmt::format("not compiled ahead, and EINKORN_JIT={} forbids compiling",
+                           settings_.mode == Mode::kOff ? "off" : "cache-only");
+    hint = "einkorn pack or einkorn warmup compiles ahead; EINKORN_JIT=on allows compiling";
+  } else {
+    message += "no compiler serves";
+    for (const std::string& refusal : job.refusals) message += fmt::format("\n    {}", refusal);
+    hint = "einkorn doctor shows what was found";
+  }
+  message += fmt::format("\n  entry: {}  arch: {}\n  hint: {}", fmt::join(job.inputs.entries, ", "),
+                         job.inputs.arch, hint);
+  throw_error(ErrorKind::kRuntime, std::move(message));
+}
+
+Service& service() {
+  static Service& instance = *new Service(Settings::from_environment(), compilers());
+  return instance;
+}
+
+}  // namespace einkorn::jit

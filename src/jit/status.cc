@@ -1,0 +1,56 @@
+#include "src/jit/status.h"
+
+#include "src/jit/service.h"
+#include "src/jit/store_upkeep.h"
+
+namespace einkorn::jit {
+namespace {
+
+std::string text_of(Mode mode) {
+  switch (mode) {
+    case Mode::kOn:
+      return "on";
+    case Mode::kCacheOnly:
+      return "cache-only";
+    case Mode::kOff:
+      return "off";
+  }
+  return "unknown";
+}
+
+}  // namespace
+
+CacheStatus cache_status() {
+  CacheStatus out;
+  const Settings& settings = service().settings();
+  out.mode = text_of(settings.mode);
+  out.max_bytes = settings.max_bytes;
+  out.packs = settings.packs;
+  if (const Store* store = service().store()) {
+    out.root = store->root();
+    const std::vector<StoreEntry> entries = list_entries(out.root);
+    out.entries = entries.size();
+    out.bytes = total_bytes(entries);
+  }
+  return out;
+}
+
+std::vector<CompilerStatus> compiler_status() {
+  std::vector<CompilerStatus> out;
+  for (Compiler* compiler : compilers()) {
+    CompilerStatus status{std::string(compiler->name()), {}, {}};
+    // Each is asked for what it is made for.
+    CompileInputs inputs;
+    inputs.target = compiler->target();
+    inputs.sources.files.emplace_back();
+    if (const auto reason = compiler->refusal(inputs)) {
+      status.reason = *reason;
+    } else {
+      status.identity = compiler->identity();
+    }
+    out.push_back(std::move(status));
+  }
+  return out;
+}
+
+}  // namespace einkorn::jit

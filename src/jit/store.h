@@ -1,0 +1,79 @@
+#pragma once
+
+// Artifacts on disk, shared by processes.
+//
+//   <root>/v1/<arch>/<aa>/<key>/artifact.bin  the artifact, checksummed
+//                               meta.json     what the key was made of, for people
+//   <root>/v1/deps/<aa>/<key>   files that a compiler read beyond its inputs
+//   <root>/v1/tmp/              entries on their way: made here, renamed into place
+//   <root>/v1/quarantine/       damaged ones
+//   <root>/v1/lock              one byte a key, see key_lock.h
+//
+// A published entry never changes. Readers take no lock and believe nothing but the checksum.
+
+#include <sys/types.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "src/jit/inputs.h"
+
+namespace einkorn::jit {
+
+struct StoreOptions {
+  std::string root;
+  std::uint64_t max_bytes = 10ULL << 30;
+  bool trust = false;       ///< load what other users wrote
+  uid_t owner = geteuid();  ///< whose artifacts are loaded
+};
+
+class Store {
+ public:
+  explicit Store(StoreOptions options) : options_(std::move(options)) {}
+
+  struct Found {
+    std::shared_ptr<const Artifact> artifact;  ///< null: not there, or not usable
+    std::string reason;                        ///< why not
+  };
+  /// Marks the entry as used. A damaged entry is moved out of the way.
+  Found lookup(const Digest& key, std::string_view arch);
+
+  /// Puts the entry in place, whole or not at all; an entry that is there already stays. Trouble is
+  /// returned, empty when all went well, and costs nobody the artifact in hand.
+  std::string publish(const Digest& key, std::string_view arch, const Artifact& artifact,
+                      const KeyParts& parts);
+
+  /// Files that the compiler read when this key was last compiled; empty when unknown.
+  std::vector<std::string> dependencies(const Digest& key) const;
+  std::string set_dependencies(const Digest& key, const std::vector<std::string>& paths);
+
+  /// For a KeyLock; its folder is made when it can be.
+  std::string lock_file() const;
+
+  const std::string& root() const { return options_.root; }
+
+ private:
+  std::string untrusted(int file) const;
+  std::string quarantine(const std::string& folder, const Digest& key) const;
+  void keep_within_cap(std::uint64_t added);
+
+  StoreOptions options_;
+  std::mutex cap_mutex_;
+  bool size_known_ = false;
+  std::uint64_t size_ = 0;  // bytes, as far as this process knows
+  unsigned published_ = 0;  // since the size was last read from disk
+};
+
+/// `<root>/v1/<arch>/<aa>/<key>`
+std::string entry_folder(std::string_view root, std::string_view arch, const Digest& key);
+
+/// Reads one entry of a store that others keep: no marks, no quarantine, no question of owners.
+Store::Found read_packed(std::string_view root, std::string_view arch, const Digest& key);
+
+}  // namespace einkorn::jit

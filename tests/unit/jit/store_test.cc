@@ -1,0 +1,277 @@
+#include "src/jit/store.h"
+
+#include <fcntl.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <random>
+#include <thread>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "src/core/file.h"
+#include "src/jit/cache_root.h"
+#include "src/jit/meta.h"
+#include "src/jit/store_upkeep.h"
+#include "tests/unit/jit/store_fixture.h"
+
+namespace einkorn::jit {
+namespace {
+
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::StartsWith;
+
+class StoreTest : public testing::Test {
+ protected:
+  Scratch scratch_;
+  Store store_{StoreOptions{.root = scratch_ / "root"}};
+};
+
+TEST_F(StoreTest, WhatIsPublishedIsFound) {
+  EXPECT_EQ(store_.lookup(numbered_key(1), kArch).reason, "miss");
+  KeyParts parts;
+  parts.compiler = "c";
+  parts.files = {{"k.cu", numbered_key(9)}};
+  ASSERT_EQ(store_.publish(numbered_key(1), kArch, numbered_artifact(1), parts), "");
+  const Store::Found found = store_.lookup(numbered_key(1), kArch);
+  ASSERT_NE(found.artifact, nullptr) << found.reason;
+  EXPECT_EQ(found.artifact->image, numbered_artifact(1).image);
+  EXPECT_EQ(store_.lookup(numbered_key(1), "sm_80").reason, "miss");
+
+  const auto meta = parse_meta(
+      read_file(entry_folder(store_.root(), kArch, numbered_key(1)) + "/meta.json").text);
+  ASSERT_TRUE(meta);
+  EXPECT_EQ(meta->key, numbered_key(1).hex());
+  EXPECT_EQ(meta->parts.compiler, "c");
+  EXPECT_EQ(meta->parts.files, parts.files);
+}
+
+TEST_F(StoreTest, TheFirstPublisherWinsAndTheLoserSucceeds) {
+  ASSERT_EQ(publish_numbered(store_, 1), "");
+  ASSERT_EQ(store_.publish(numbered_key(1), kArch, numbered_artifact(2), {}), "");
+  EXPECT_EQ(store_.lookup(numbered_key(1), kArch).artifact->image, numbered_artifact(1).image);
+  EXPECT_TRUE(std::filesystem::is_empty(store_.root() + "/v1/tmp"));
+}
+
+TEST_F(StoreTest, FoldersAreClosedToOthers) {
+  ASSERT_EQ(publish_numbered(store_, 1), "");
+  for (const auto& at : std::filesystem::recursive_directory_iterator(store_.root())) {
+    EXPECT_EQ(at.status().permissions() &
+                  (std::filesystem::perms::group_all | std::filesystem::perms::others_all),
+              std::filesystem::perms::none)
+        << at.path();
+  }
+}
+
+TEST_F(StoreTest, DamagedEntriesAreMovedAsideAndPublishedAgain) {
+  const auto damage = [&](int number, auto&& how) {
+    ASSERT_EQ(publish_numbered(store_, number), "");
+    how(artifact_path(store_, number));
+    EXPECT_THAT(store_.lookup(numbered_key(number), kArch).reason,
+                testing::AllOf(StartsWith("damaged: "), HasSubstr("; moved to quarantine")));
+    EXPECT_EQ(store_.lookup(numbered_key(number), kArch).reason, "miss");
+    ASSERT_EQ(publish_numbered(store_, number), "");
+    EXPECT_NE(store_.lookup(numbered_key(number), kArch).artifact, nullptr);
+  };
+  damage(1, [](const std::string& path) { truncate(path.c_str(), 100); });
+  damage(2, [](const std::string& path) { truncate(path.c_str(), 0); });
+  damage(3, [](const std::string& path) {
+    std::fstream file(path, std::ios::in | std::ios::out | std::ios::binary);
+    file.seekp(500);
+    file.put('x');
+  });
+  damage(4, [&](const std::string& path) {  // of another key, moved here
+    Store other(StoreOptions{.root = scratch_ / "other"});
+    ASSERT_EQ(publish_numbered(other, 5), "");
+    std::filesystem::copy_file(artifact_path(other, 5), path,
+                               std::filesystem::copy_options::overwrite_existing);
+  });
+  EXPECT_EQ(verify_store(store_.root()).size(), 4u);  // the quarantined ones
+}
+
+TEST_F(StoreTest, ArtifactsOfOthersAreNotLoaded) {
+  ASSERT_EQ(publish_numbered(store_, 1), "");
+  Store somebody(StoreOptions{.root = store_.root(), .owner = geteuid() + 1});
+  EXPECT_THAT(somebody.lookup(numbered_key(1), kArch).reason,
+              StartsWith("not loaded: it belongs to user"));
+  Store trusting(StoreOptions{.root = store_.root(), .trust = true, .owner = geteuid() + 1});
+  EXPECT_NE(trusting.lookup(numbered_key(1), kArch).artifact, nullptr);
+
+  chmod(artifact_path(store_, 1).c_str(), 0666);
+  EXPECT_THAT(store_.lookup(numbered_key(1), kArch).reason,
+              StartsWith("not loaded: others may write to it, mode 0666"));
+  EXPECT_TRUE(std::filesystem::exists(artifact_path(store_, 1))) << "it is theirs to remove";
+}
+
+TEST_F(StoreTest, ALinkInPlaceOfAnArtifactIsNotFollowed) {
+  ASSERT_EQ(publish_numbered(store_, 1), "");
+  const std::string path = artifact_path(store_, 1);
+  std::filesystem::rename(path, path + ".real");
+  std::filesystem::create_symlink(path + ".real", path);
+  EXPECT_EQ(store_.lookup(numbered_key(1), kArch).artifact, nullptr);
+}
+
+TEST_F(StoreTest, ARootDeletedWhileInUseIsMadeAgain) {
+  ASSERT_EQ(publish_numbered(store_, 1), "");
+  std::filesystem::remove_all(store_.root());
+  EXPECT_EQ(store_.lookup(numbered_key(1), kArch).reason, "miss");
+  ASSERT_EQ(publish_numbered(store_, 1), "");
+  EXPECT_NE(store_.lookup(numbered_key(1), kArch).artifact, nullptr);
+}
+
+TEST_F(StoreTest, ARootThatCannotBeWrittenIsToldWithItsReason) {
+  Store nowhere(StoreOptions{.root = "/proc/einkorn"});
+  EXPECT_THAT(publish_numbered(nowhere, 1), Not(IsEmpty()));
+  scratch_.write("file", "");
+  Store in_a_file(StoreOptions{.root = scratch_ / "file/root"});
+  EXPECT_THAT(publish_numbered(in_a_file, 1), HasSubstr("Not a directory"));
+}
+
+// A file system of its own with room for a few artifacts; needs root.
+TEST_F(StoreTest, AFullFileSystemLeavesNothingBehind) {
+  const std::string root = scratch_ / "small";
+  std::filesystem::create_directory(root);
+  if (mount("einkorn-test", root.c_str(), "tmpfs", 0, "size=64k") != 0) {
+    GTEST_SKIP() << "no tmpfs can be mounted here: " << std::strerror(errno);
+  }
+  {
+    Store small(StoreOptions{.root = root});
+    std::string reason;
+    int published = 0;
+    while (reason.empty() && published < 100) reason = publish_numbered(small, published++, 20000);
+    EXPECT_THAT(reason, HasSubstr("No space left"));
+    EXPECT_NE(small.lookup(numbered_key(0), kArch).artifact, nullptr);
+    EXPECT_EQ(small.lookup(numbered_key(published - 1), kArch).reason, "miss");
+    EXPECT_TRUE(std::filesystem::is_empty(root + "/v1/tmp"));
+    EXPECT_THAT(verify_store(root), IsEmpty());
+  }
+  umount(root.c_str());
+}
+
+TEST_F(StoreTest, DependenciesAreReplacedWhole) {
+  EXPECT_THAT(store_.dependencies(numbered_key(1)), IsEmpty());
+  ASSERT_EQ(store_.set_dependencies(numbered_key(1), {"/a", "/b"}), "");
+  ASSERT_EQ(store_.set_dependencies(numbered_key(1), {"/c"}), "");
+  EXPECT_THAT(store_.dependencies(numbered_key(1)), testing::ElementsAre("/c"));
+}
+
+TEST_F(StoreTest, TenThousandKernelsStayWithinTheCap) {
+  constexpr std::uint64_t kCap = 1'000'000;
+  Store small(StoreOptions{.root = scratch_ / "capped", .max_bytes = kCap});
+  std::uint64_t largest = 0;
+  for (int i = 0; i < 10'000; ++i) {
+    ASSERT_EQ(publish_numbered(small, i, 500), "");
+    if (i % 500 == 0) largest = std::max(largest, total_bytes(list_entries(small.root())));
+  }
+  EXPECT_LE(largest, kCap);
+  EXPECT_LE(total_bytes(list_entries(small.root())), kCap);
+  EXPECT_NE(small.lookup(numbered_key(9'999), kArch).artifact, nullptr) << "the newest is kept";
+  EXPECT_EQ(small.lookup(numbered_key(0), kArch).reason, "miss") << "the oldest is gone";
+}
+
+TEST_F(StoreTest, TheLongestUnusedGoFirst) {
+  for (int i = 0; i < 10; ++i) {
+    ASSERT_EQ(publish_numbered(store_, i), "");
+    const timespec old[2] = {{1'000'000 + i, 0}, {1'000'000 + i, 0}};
+    utimensat(AT_FDCWD, artifact_path(store_, i).c_str(), old, 0);
+  }
+  ASSERT_NE(store_.lookup(numbered_key(0), kArch).artifact, nullptr);  // used now
+  const std::uint64_t total = total_bytes(list_entries(store_.root()));
+  const Collected done = collect_garbage(store_.root(), total / 2);
+  EXPECT_GT(done.removed, 4u);
+  EXPECT_EQ(done.left, total_bytes(list_entries(store_.root())));
+  EXPECT_LE(done.left, total / 2);
+  EXPECT_NE(store_.lookup(numbered_key(0), kArch).artifact, nullptr);
+  EXPECT_EQ(store_.lookup(numbered_key(1), kArch).reason, "miss");
+  EXPECT_NE(store_.lookup(numbered_key(9), kArch).artifact, nullptr);
+}
+
+TEST_F(StoreTest, WhatKilledPublishersLeaveIsSweptAfterAnHour) {
+  ASSERT_EQ(publish_numbered(store_, 1), "");
+  const std::string fresh = store_.root() + "/v1/tmp/fresh";
+  const std::string old = store_.root() + "/v1/tmp/old";
+  std::filesystem::create_directory(fresh);
+  std::filesystem::create_directory(old);
+  const timespec two_hours_ago[2] = {{time(nullptr) - 7200, 0}, {time(nullptr) - 7200, 0}};
+  utimensat(AT_FDCWD, old.c_str(), two_hours_ago, 0);
+  collect_garbage(store_.root(), 1 << 30);
+  EXPECT_TRUE(std::filesystem::exists(fresh));
+  EXPECT_FALSE(std::filesystem::exists(old));
+}
+
+TEST_F(StoreTest, ClearRemovesAll) {
+  ASSERT_EQ(publish_numbered(store_, 1), "");
+  EXPECT_EQ(clear_store(store_.root()), "");
+  EXPECT_THAT(list_entries(store_.root()), IsEmpty());
+  EXPECT_EQ(store_.lookup(numbered_key(1), kArch).reason, "miss");
+}
+
+// Publishes the same keys over and over until it is killed.
+[[noreturn]] void publish_for_ever(const std::string& root, unsigned seed) {
+  Store store(StoreOptions{.root = root});
+  std::mt19937 random(seed);
+  while (true) {
+    const int number = static_cast<int>(random() % 20);
+    publish_numbered(store, number, 20000);
+    if (random() % 4 == 0) collect_garbage(root, 100'000);
+  }
+}
+
+TEST_F(StoreTest, AThousandKillsAndNoReaderEverSeesABadArtifact) {
+  std::mt19937 random(7);
+  int found = 0;
+  for (int kill_number = 0; kill_number < 1000; ++kill_number) {
+    const pid_t child = fork();
+    ASSERT_GE(child, 0);
+    if (child == 0) publish_for_ever(store_.root(), static_cast<unsigned>(kill_number));
+    const auto until =
+        std::chrono::steady_clock::now() + std::chrono::microseconds(random() % 4000);
+    do {  // reads while the other writes
+      const int number = static_cast<int>(random() % 20);
+      const Store::Found one = store_.lookup(numbered_key(number), kArch);
+      if (one.artifact == nullptr) {
+        ASSERT_EQ(one.reason, "miss") << "kill " << kill_number;
+      } else {
+        ASSERT_EQ(one.artifact->image, numbered_artifact(number, 20000).image);
+        ++found;
+      }
+    } while (std::chrono::steady_clock::now() < until);
+    kill(child, SIGKILL);
+    ASSERT_EQ(waitpid(child, nullptr, 0), child);
+  }
+  EXPECT_GT(found, 100);
+  EXPECT_THAT(verify_store(store_.root()), IsEmpty());
+}
+
+TEST(CacheRoot, MadePrivate) {
+  const Scratch scratch;
+  const std::string root = scratch / "a/b/cache";
+  EXPECT_EQ(cannot_use_root(root, geteuid(), false), "");
+  struct stat info{};
+  ASSERT_EQ(stat(root.c_str(), &info), 0);
+  EXPECT_EQ(info.st_mode & 07777, 0700u);
+}
+
+TEST(CacheRoot, ThatOthersWriteOrOwnIsNotUsed) {
+  const Scratch scratch;
+  const std::string root = scratch / "cache";
+  ASSERT_EQ(mkdir(root.c_str(), 0700), 0);
+  EXPECT_EQ(cannot_use_root(root, geteuid(), false), "");
+  EXPECT_THAT(cannot_use_root(root, geteuid() + 1, false), StartsWith("it belongs to user"));
+  EXPECT_EQ(cannot_use_root(root, geteuid() + 1, true), "");
+  chmod(root.c_str(), 0777);
+  EXPECT_EQ(cannot_use_root(root, geteuid(), false),
+            "others may write to it (mode 0777, expected 0700)");
+  EXPECT_EQ(cannot_use_root(root, geteuid(), true), "");
+  scratch.write("file", "");
+  EXPECT_EQ(cannot_use_root(scratch / "file", geteuid(), false), "it is not a folder");
+  EXPECT_THAT(cannot_use_root("/proc/einkorn", geteuid(), false), Not(IsEmpty()));
+}
+
+}  // namespace
+}  // namespace einkorn::jit
