@@ -207,8 +207,9 @@ std::string hint_for(const FirstError& error, std::span<const EmbeddedSource> he
     if (missing.find("cuda_fp16") != std::string_view::npos ||
         missing.find("cuda_bf16") != std::string_view::npos ||
         missing.find("cuda_fp8") != std::string_view::npos) {
-      return "the toolkit's headers are not used: half-precision types come from einkorn's device "
-             "headers, see src/cuda/device/common";
+      return "no CUDA toolkit with headers was found: set CUDA_HOME, or take the half-precision "
+             "types "
+             "of einkorn's device headers, see src/cuda/device/common";
     }
     return fmt::format("the headers that can be included are, by path from the repository root:{}",
                        list_headers(headers));

@@ -29,7 +29,8 @@ class Collector {
   explicit Collector(const IncludeSearch& search) : search_(search) {}
 
   SourceSet run(Node main) {
-    add(identity_of(main), std::move(main));
+    const std::string identity = identity_of(main);
+    add(identity, std::move(main));
     while (!pending_.empty()) {
       const std::size_t index = pending_.front();
       pending_.pop_front();

@@ -4,7 +4,7 @@
 //
 //   h     = x + residual          (x when there is no residual; the sum in f32 or wider)
 //   r     = 1 / sqrt(mean(h^2) + eps)
-//   y     = h * r * (w + offset)  (w = 1 without a weight)
+//   y     = h * r * (w + offset)  (w + offset = 1 without a weight)
 //
 // Source: Zhang and Sennrich 2019, "Root Mean Square Layer Normalization", eq. 4. The rounding
 // points are what distinguishes the models' implementations, so they are part of the contract:

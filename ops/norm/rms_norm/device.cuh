@@ -30,14 +30,37 @@ __device__ inline float reciprocal_rms(float sum_of_squares, const Params& p) {
   return __frsqrt_rn(sum_of_squares * p.inverse_cols + p.eps);
 }
 
-/// y of one element, before its last rounding; `r` as scale_of() gives it.
-template <class Tr>
-__device__ inline float normalize(float h, float r, float weight_plus_offset) {
-  float normalized = h * r;
-  if constexpr (Tr::kRounding != Rounding::kGemma) {
-    normalized = round_to<typename Tr::T>(normalized);
+/// All of a vector; pairs of 16 bits are taken apart by one instruction a value, single ones by
+/// two.
+template <class T, int kN>
+__device__ inline void to_floats(const Vec<T, kN>& vec, float (&out)[kN]) {
+  if constexpr (sizeof(T) == 2 && kN % 2 == 0) {
+#pragma unroll
+    for (int i = 0; i < kN; i += 2) {
+      const float2 pair = unpack2<T>(reinterpret_cast<const u32*>(vec.item)[i / 2]);
+      out[i] = pair.x;
+      out[i + 1] = pair.y;
+    }
+  } else {
+#pragma unroll
+    for (int i = 0; i < kN; ++i) out[i] = vec.get(i);
   }
-  return normalized * weight_plus_offset;
+}
+
+/// Every value after a trip through T; pairs share an instruction where T has 16 bits.
+template <class T, int kN>
+__device__ inline void round_all(float (&values)[kN]) {
+  if constexpr (sizeof(T) == 2 && kN % 2 == 0) {
+#pragma unroll
+    for (int i = 0; i < kN; i += 2) {
+      const float2 pair = unpack2<T>(pack2<T>(values[i], values[i + 1]));
+      values[i] = pair.x;
+      values[i + 1] = pair.y;
+    }
+  } else {
+#pragma unroll
+    for (int i = 0; i < kN; ++i) values[i] = round_to<T>(values[i]);
+  }
 }
 
 template <class Tr>
@@ -45,24 +68,34 @@ __device__ inline float scale_of(float r) {
   return Tr::kRounding == Rounding::kNone ? round_to<typename Tr::T>(r) : r;
 }
 
-template <class Tr>
-__device__ inline float add_offset(float weight, float offset) {
-  const float sum = weight + offset;
-  return Tr::kRounding == Rounding::kNone ? round_to<typename Tr::T>(sum) : sum;
+/// w + offset of kN columns, 1 without a weight.
+template <class Tr, int kN>
+__device__ inline void load_scales(const Vec<typename Tr::W, kN>& weight, float offset,
+                                   float (&scales)[kN]) {
+  if constexpr (Tr::kHasWeight) {
+    to_floats(weight, scales);
+#pragma unroll
+    for (int j = 0; j < kN; ++j) scales[j] += offset;
+    if constexpr (Tr::kRounding == Rounding::kNone) round_all<typename Tr::T>(scales);
+  } else {
+#pragma unroll
+    for (int j = 0; j < kN; ++j) scales[j] = 1.0f;
+  }
 }
 
-/// kN values of y from kN values of h.
+/// kN values of y from kN values of h; `r` as scale_of() gives it.
 template <class Tr, int kN>
 __device__ inline Vec<typename Tr::T, kN> normalize_vec(const float (&h)[kN],
                                                         const Vec<typename Tr::W, kN>& weight,
                                                         float r, float offset) {
+  float scales[kN];
+  load_scales<Tr>(weight, offset, scales);
   float y[kN];
 #pragma unroll
-  for (int j = 0; j < kN; ++j) {
-    float w = 1.0f;
-    if constexpr (Tr::kHasWeight) w = weight.get(j);
-    y[j] = normalize<Tr>(h[j], r, add_offset<Tr>(w, offset));
-  }
+  for (int j = 0; j < kN; ++j) y[j] = h[j] * r;
+  if constexpr (Tr::kRounding != Rounding::kGemma) round_all<typename Tr::T>(y);
+#pragma unroll
+  for (int j = 0; j < kN; ++j) y[j] *= scales[j];
   return Vec<typename Tr::T, kN>::from(y);
 }
 

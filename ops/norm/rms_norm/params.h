@@ -20,6 +20,8 @@ struct Params {
   float inverse_cols;
   float eps;
   float offset;
+  // Blocks that may start before the previous kernel has ended; 0 where none may. rows only.
+  unsigned early_blocks;
 };
 
 }  // namespace einkorn::rms_norm

@@ -2,7 +2,9 @@
 
 #include <chrono>
 
+#include <einkorn/cuda.h>
 #include <einkorn/error.h>
+#include <einkorn/tensor.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -93,6 +95,35 @@ TEST_F(NvccCompiler, TheCubinHoldsTheKernelsAndNoTraceOfHowTheyWereNamed) {
   EXPECT_THAT(names, Contains("_ZN1a1b5scaleIfLi4EEEvPT_PKS2_"));
   EXPECT_THAT(names, Contains("c_name"));
   EXPECT_THAT(names, testing::Each(Not(HasSubstr("einkorn_entry"))));
+}
+
+TEST_F(NvccCompiler, KernelsRunByTheirNames) {
+  std::string reason;
+  if (!cuda::available(&reason)) GTEST_SKIP() << reason;
+  const Outcome outcome =
+      nvcc_compiler().compile(resolve_inputs({.file = "y.cu",
+                                              .source = kKernels,
+                                              .instantiate = {"a::b::scale<float, 4>", "c_name"},
+                                              .arch = native_arch(cuda::device_info(0).cc)}));
+  ASSERT_EQ(failure_text(outcome), "");
+  const cuda::Module module = cuda::Module::load(outcome.artifact->image, "y.cu");
+  constexpr int kCount = 32;
+  std::vector<float> host(kCount, 2.5F);
+  const TensorView view(host.data(), DType::kF32, {kCount}, kCpuDevice);
+  const Tensor in = Tensor::empty({kCount}, DType::kF32, cuda_device(0));
+  const Tensor out = Tensor::empty({kCount}, DType::kF32, cuda_device(0));
+  copy(view, in);
+  void* out_data = out.view().data();
+  void* in_data = in.view().data();
+  void* arguments[] = {static_cast<void*>(&out_data), static_cast<void*>(&in_data)};
+  const cuda::OwnedStream stream(0);
+  module.kernel(outcome.artifact->entries[0].lowered)
+      .launch({.grid = {1}, .block = {kCount}}, stream.get(), arguments);
+  module.kernel(outcome.artifact->entries[1].lowered)
+      .launch({.grid = {1}, .block = {1}}, stream.get(), &arguments[1]);
+  stream.synchronize();
+  copy(out, view);
+  EXPECT_THAT(host, testing::Each(10.0F));
 }
 
 TEST_F(NvccCompiler, AgreesWithNvrtcOnNames) {

@@ -58,18 +58,28 @@ struct RowsV1 {
       out.push_back({.lanes = lanes, .items = items, .rows = lanes <= 64 && !few_rows ? rows : 1});
       if (rows >= 4) out.push_back({.lanes = lanes, .items = items, .rows = rows / 2});
     }
-    std::ranges::stable_sort(out, {}, [&](const Tiling& tiling) { return rank(tiling, few_rows); });
+    std::ranges::stable_sort(out, {},
+                             [&](const Tiling& tiling) { return rank(problem, tiling, few_rows); });
     return out;
   }
 
   /// Many rows: one vector a thread up to 256 threads, then two, then more, since a block hides the
-  /// latency of another one; a block of 1024 threads leaves no room for others. Few rows: whatever
-  /// takes the fewest steps. Measured on an H100: docs/devlog.
-  static int rank(const Tiling& tiling, bool few_rows) {
+  /// latency of another one; a block of 1024 threads leaves no room for others. A vector of 16
+  /// bits with its residual counts as two. Few rows: whatever takes the fewest steps. Measured on
+  /// an H100: docs/devlog.
+  static int rank(const Problem& problem, const Tiling& tiling, bool few_rows) {
     if (few_rows) return tiling.items;
     if (tiling.lanes == 1024) return 100;
-    if (tiling.items == 1) return tiling.lanes <= 256 ? 0 : 2;
+    const bool pairs =
+        bits(problem.dtype) == 16 && problem.residual.has_value() && bits(*problem.residual) == 16;
+    if (tiling.items == 1) return tiling.lanes <= (pairs ? 512 : 256) ? 0 : 2;
     return tiling.items == 2 ? 1 : tiling.items;
+  }
+
+  /// The most blocks that the device holds at once.
+  static std::uint32_t resident_blocks(const DeviceInfo& device, std::uint32_t threads) {
+    return static_cast<std::uint32_t>(device.sm_count) *
+           (static_cast<std::uint32_t>(device.max_threads_per_sm) / threads);
   }
 
   static Plan plan(const Problem& problem, const Tiling& tiling, const DeviceInfo& device) {
@@ -81,12 +91,14 @@ struct RowsV1 {
     launch.grid.x = static_cast<std::uint32_t>((problem.rows + tiling.rows - 1) / tiling.rows);
     launch.block.x = static_cast<std::uint32_t>(tiling.lanes * tiling.rows);
     launch.pdl = device.cc >= 90;
+    Params params = make_params(problem);
+    if (launch.pdl) params.early_blocks = resident_blocks(device, launch.block.x);
     out.stages.emplace_back(launch_stage<RmsNorm::Args, Params>(
         "rows_v1", "ops/norm/rms_norm/smxx/rows_v1.cu",
         jit::instantiate(
             "einkorn::rms_norm::smxx::rows_v1",
             {traits(problem), vec, problem.align, tiling.lanes, tiling.items, tiling.rows, exact}),
-        launch, make_params(problem), bind));
+        launch, params, bind));
     return out;
   }
 };

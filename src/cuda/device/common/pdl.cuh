@@ -19,4 +19,11 @@ __device__ inline void allow_next_kernel() {
 #endif
 }
 
+/// Has the cache line of `address` brought into the L2. The one access to global memory that may
+/// come before wait_for_previous_kernel(), whoever writes there: writes of all multiprocessors meet
+/// in the L2, so that nothing in it is ever stale.
+__device__ inline void prefetch_to_l2(const void* address) {
+  asm volatile("prefetch.global.L2 [%0];" ::"l"(address));
+}
+
 }  // namespace einkorn
