@@ -1,16 +1,16 @@
 // What the JIT costs, one measurement a process, as one line of JSON: bench/jit/run.py starts it.
 //
-//   einkorn_jit_bench cold FILE ENTRY    first compile of a process: file to launched, or to compiled
-//   einkorn_jit_bench second FILE ENTRY  the same after another compile
-//   einkorn_jit_bench warm FILE ENTRY    a process whose cache has it: to the loaded module
-//   einkorn_jit_bench hit FILE ENTRY     one look-up in memory
-//   einkorn_jit_bench serial N           N kernels in this process, one after the other
-//   einkorn_jit_bench pool N             the same through the workers
+//   einkorn_jit_bench cold FILE ENTRY    first compile of a process: file to launched, or to
+//   compiled einkorn_jit_bench second FILE ENTRY  the same after another compile einkorn_jit_bench
+//   warm FILE ENTRY    a process whose cache has it: to the loaded module einkorn_jit_bench hit
+//   FILE ENTRY     one look-up in memory einkorn_jit_bench serial N           N kernels in this
+//   process, one after the other einkorn_jit_bench pool N             the same through the workers
 //
 // EINKORN_CACHE_DIR is the caller's: an empty folder makes it cold.
 
 #include <algorithm>
 #include <chrono>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
@@ -22,8 +22,10 @@
 
 #include <einkorn/cuda.h>
 #include <einkorn/jit.h>
+#include <einkorn/tensor.h>
 #include <fmt/format.h>
 
+#include "ops/norm/rms_norm/params.h"
 #include "src/jit/batch.h"
 #include "src/jit/worker_pool.h"
 
@@ -33,6 +35,7 @@ using namespace einkorn;  // NOLINT(google-build-using-namespace): a program of 
 using Clock = std::chrono::steady_clock;
 
 constexpr std::string_view kArchWithoutGpu = "sm_90a";
+constexpr int kCols = 4096;
 
 double ms_since(Clock::time_point start) {
   return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
@@ -53,21 +56,37 @@ std::optional<cuda::OwnedStream> start_driver() {
   return std::optional<cuda::OwnedStream>(std::in_place, 0);
 }
 
-/// Launches with an empty problem where a GPU is: every kernel measured here takes pointers and a
-/// count last, or a struct, so its bytes as zeros make it do nothing.
-void launch_nothing(const jit::Program& program, const cuda::OwnedStream& stream) {
-  alignas(64) std::byte zeros[4096] = {};
-  void* arguments[16];
-  for (void*& one : arguments) one = zeros;
-  program.kernel().raw().launch({.grid = {1}, .block = {32}}, stream.get(), arguments);
-  stream.synchronize();
-}
+/// One row of rms_norm, or add_constant of nothing; made before the clock runs.
+struct SmallProblem {
+  Tensor memory = Tensor::empty({3, kCols}, kBF16, {DeviceKind::kCuda, 0});
+
+  void launch(const jit::Program& program, const cuda::OwnedStream& stream) const {
+    const jit::Kernel kernel = program.kernel();
+    if (program.name() == "add_constant.cuh") {
+      kernel.launch({.grid = {1}, .block = {256}}, stream.get(), TensorView(), TensorView(), 0);
+    } else {
+      auto* first = static_cast<std::uint16_t*>(memory.view().data());
+      rms_norm::Params params{};
+      params.x = first;
+      params.weight = first + kCols;
+      params.y = first + 2 * kCols;
+      params.rows = 1;
+      params.x_stride = params.y_stride = params.cols = kCols;
+      params.inverse_cols = 1.0F / kCols;
+      params.eps = 1e-6F;
+      kernel.launch({.grid = {1}, .block = {256}}, stream.get(), jit::Argument::bytes_of(params));
+    }
+    stream.synchronize();
+  }
+};
 
 void cold(const jit::Request& request, const std::optional<cuda::OwnedStream>& stream) {
+  std::optional<SmallProblem> problem;
+  if (stream) problem.emplace();
   const auto start = Clock::now();
   const jit::Program program = jit::compile(request);
   const double compiled = ms_since(start);
-  if (stream) launch_nothing(program, *stream);
+  if (stream) problem->launch(program, *stream);
   fmt::print("{{\"compiled_ms\": {:.3f}, \"launched_ms\": {}, \"compilations\": {}}}\n", compiled,
              stream ? fmt::format("{:.3f}", ms_since(start)) : "null", jit::compile_count());
 }
@@ -109,14 +128,13 @@ std::vector<jit::Request> many(int count) {
   std::vector<jit::Request> out;
   for (int i = 0; i < count; ++i) {
     const int lanes = 32 << (i % 4);
-    out.push_back(
-        {.file = "ops/norm/rms_norm/smxx/rows_v1.cu",
-         .instantiate = fmt::format(
-             "einkorn::rms_norm::smxx::rows_v1<einkorn::rms_norm::Traits<einkorn::bf16, "
-             "einkorn::bf16, einkorn::none, 0, false, false>, 8, 16, {}, {}, 1, {}>",
-             lanes, 1 << (i / 4 % 3), i % 2 == 0),
-         .arch = arch_here(),
-         .options = {fmt::format("-DEK_BENCH={}", i)}});
+    out.push_back({.file = "ops/norm/rms_norm/smxx/rows_v1.cu",
+                   .instantiate = fmt::format(
+                       "einkorn::rms_norm::smxx::rows_v1<einkorn::rms_norm::Traits<einkorn::bf16, "
+                       "einkorn::bf16, einkorn::none, 0, false, false>, 8, 16, {}, {}, 1, {}>",
+                       lanes, 1 << (i / 4 % 3), i % 2 == 0),
+                   .arch = arch_here(),
+                   .options = {fmt::format("-DEK_BENCH={}", i)}});
   }
   return out;
 }
@@ -145,7 +163,8 @@ int run(std::span<char*> words) {
     return 0;
   }
   if (words.size() != 4) {
-    fmt::print(stderr, "usage: einkorn_jit_bench cold|second|warm|hit FILE ENTRY, or serial|pool N\n");
+    fmt::print(stderr,
+               "usage: einkorn_jit_bench cold|second|warm|hit FILE ENTRY, or serial|pool N\n");
     return 2;
   }
   const auto stream = start_driver();

@@ -61,9 +61,12 @@ class HostJob {
     artifact->log = sources_.with_names(run_.log());
     artifact->compiler = label_;
     artifact->compile_ms = run_.elapsed_ms();
-    return {.artifact = std::move(artifact),
-            .dependencies =
-                dependencies_outside(scratch_.read(kDepfile), sources_.path(), scratch_.path())};
+    std::vector<std::string> dependencies =
+        dependencies_outside(scratch_.read(kDepfile), sources_.path(), scratch_.path());
+    // A C file may include nothing at all. The store takes an empty list for one that it does not
+    // know, so the list names what else the result hangs on.
+    if (dependencies.empty()) dependencies.push_back(command_.front());
+    return {.artifact = std::move(artifact), .dependencies = std::move(dependencies)};
   }
 
  private:

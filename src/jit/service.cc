@@ -142,8 +142,12 @@ bool Service::ask_store(Job& job, bool again) {
 }
 
 void Service::compile(Job& job) {
+  std::string rejected;  // what the last one that rejected it is
   for (std::size_t i = 0; i < job.usable.size(); ++i) {
+    const std::string identity = job.usable[i]->identity();
+    if (identity == rejected) continue;  // it would say the same
     if (compile_with(job, i)) return;
+    rejected = identity;
   }
 }
 

@@ -121,16 +121,20 @@ def test_doctor_json(einkorn):
     got = result.json()
     assert list(got) == [
         "version", "commit", "devices", "cpu", "no_cuda", "driver", "libraries", "caches",
-        "environment", "measured", "problems", "notes",
+        "compilers", "environment", "measured", "problems", "notes",
     ]  # fmt: skip
     assert got["devices"][0]["name"] == "cpu"
     assert got["cpu"]["threads"] == 1
     assert [row["library"] for row in got["libraries"]] == [
         "libcuda", "libnvrtc", "libnvidia-ml", "libcublasLt",
     ]  # fmt: skip
-    assert got["environment"] == [
-        {"name": "EINKORN_NUM_THREADS", "value": "1", "meaning": "threads of the CPU variants"}
-    ]
+    assert {
+        "name": "EINKORN_NUM_THREADS",
+        "value": "1",
+        "meaning": "threads of the CPU variants",
+    } in (got["environment"])
+    assert got["caches"]["mode"] == "on"
+    assert [row["name"] for row in got["compilers"]][:2] == ["nvrtc", "nvrtc-worker"]
     assert got["measured"] is None
 
 

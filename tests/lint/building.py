@@ -39,7 +39,7 @@ def compile_flags() -> list[str]:
 def link_flags() -> list[str]:
     """For an executable linked against the static library."""
     settings = cache()
-    libraries = [settings[f"EK_{name}_LIBRARY"] for name in ("fmt", "hwy", "tbb")]
+    libraries = [settings[f"EK_{name}_LIBRARY"] for name in ("fmt", "hwy", "tbb", "b2")]
     folders = {str(pathlib.Path(path).parent) for path in libraries}
     paths = [f"-Wl,-rpath,{folder}" for folder in sorted(folders)]
     return [*sanitizer_flags(), str(BUILD / "libeinkorn.a"), *libraries, *paths, "-ldl", "-pthread"]

@@ -355,6 +355,7 @@ __global__ void load_matrices(const u16* rows, u32* out) {
 
 #if defined(EK_PART_pdl) || defined(EK_PART_all)
 __global__ void dependent_step(int* out, int count) {
+  prefetch_to_l2(out);
   wait_for_previous_kernel();
   const int i = thread_of_grid();
   if (i < count) out[i] = 2 * out[i] + 1;

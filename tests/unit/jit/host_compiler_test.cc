@@ -82,6 +82,14 @@ TEST_F(HostCompiler, CFilesAreC) {
   EXPECT_THAT(failure_text(compile("k.cc", source)), StartsWith("jit: k.cc(1): error: "));
 }
 
+TEST_F(HostCompiler, DependenciesAreNeverEmpty) {
+  // Clang's depfile of such a file names nothing.
+  const Outcome outcome = compile("k.c", "int f(void) { return 1; }\n");
+  ASSERT_EQ(failure_text(outcome), "");
+  EXPECT_THAT(outcome.dependencies, testing::Not(IsEmpty()));
+  EXPECT_THAT(outcome.dependencies, testing::Each(StartsWith("/")));
+}
+
 TEST_F(HostCompiler, FilesOnDisk) {
   const FileTree files;
   files.write("lib/base.h", "#include \"deep/more.h\"\n");

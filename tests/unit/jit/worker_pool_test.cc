@@ -27,7 +27,6 @@ using test::failure_text;
 using test::FileTree;
 using test::thrown_text;
 using test::Variable;
-using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::SizeIs;
@@ -283,47 +282,6 @@ TEST(Worker, ProgramsThatAreNoWorkers) {
   EXPECT_THAT(thrown_text([&] { pool.compile(gone, small_inputs(), 20); }),
               HasSubstr("cannot start " + files.path("gone")));
   EXPECT_THAT(pool.idle_pids(), IsEmpty());
-}
-
-TEST(Worker, EnvironmentAndStandardFiles) {
-  const FileTree files;
-  const std::string worker = files.write_script(
-      "worker",
-      fmt::format("echo \"$EINKORN_NVRTC\" > {0}\nls /proc/self/fd | wc -l >> {0}\nexit 1\n",
-                  files.path("out")));
-  WorkerPool pool(1);
-  const Variable other("EINKORN_NVRTC", "/nowhere");
-  thrown_text([&] { pool.compile({worker, {"EINKORN_NVRTC=/given"}}, small_inputs(), 20); });
-  std::ifstream out(files.path("out"));
-  std::string variable;
-  int count = 0;
-  out >> variable >> count;
-  EXPECT_EQ(variable, "/given");
-  EXPECT_EQ(count, 4);  // the three, and ls's own of the folder
-}
-
-TEST(Worker, ExecutableIsLookedForInOrder) {
-  const FileTree files;
-  WorkerRoots roots;
-  roots.anchors = {files.root() / "bin", files.root() / "bin"};
-  EXPECT_THAT(
-      find_worker(roots).tried,
-      ElementsAre(files.path("bin/einkorn_jit_worker"), files.path("bin/lib/einkorn_jit_worker"),
-                  files.path("lib/einkorn_jit_worker"),
-                  files.path("libexec/einkorn/einkorn_jit_worker")));
-  files.write_script("libexec/einkorn/einkorn_jit_worker", "");
-  EXPECT_EQ(find_worker(roots).path, files.path("libexec/einkorn/einkorn_jit_worker"));
-  files.write("lib/einkorn_jit_worker", "not executable");
-  EXPECT_EQ(find_worker(roots).path, files.path("libexec/einkorn/einkorn_jit_worker"));
-  files.write_script("lib/einkorn_jit_worker", "");
-  EXPECT_EQ(find_worker(roots).path, files.path("lib/einkorn_jit_worker"));
-  roots.override_path = files.path("gone");
-  EXPECT_EQ(find_worker(roots).path, std::nullopt);
-  EXPECT_THAT(find_worker(roots).tried,
-              ElementsAre(files.path("gone") + " (EINKORN_JIT_WORKER; nothing else is tried)"));
-  const Variable variable("EINKORN_JIT_WORKER", files.path("gone"));
-  EXPECT_THAT(nvrtc_worker_compiler().refusal(small_inputs()).value_or(""),
-              HasSubstr("the compile worker was not found; tried:\n      " + files.path("gone")));
 }
 
 TEST(Worker, LimitOfWorkers) {
