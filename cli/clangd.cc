@@ -17,7 +17,8 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kMark = "src/cuda/device/common/types.cuh";
 
-/// The nearest folder from here upwards, then from the command upwards, that has the device headers.
+/// The nearest folder from here upwards, then from the command upwards, that has the device
+/// headers.
 std::string find_root() {
   std::error_code error;
   std::vector<fs::path> starts = {fs::current_path(error)};

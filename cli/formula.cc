@@ -42,6 +42,7 @@ mu::Parser whole_number_parser() {
 
 std::string known_names(const std::map<std::string, double>& names) {
   std::vector<std::string> known;
+  known.reserve(names.size());
   for (const auto& [name, value] : names) known.push_back(name);
   return known.empty() ? "no number is given by --arg"
                        : fmt::format("known are {}", fmt::join(known, ", "));

@@ -110,6 +110,7 @@ int jit_compile(const JitCompileOptions& options) {
     if (options.source.archs.empty()) requests[0].arch.clear();
   }
   std::vector<Compiled> all;
+  all.reserve(requests.size());
   for (const jit::Request& request : requests) {
     all.push_back(as_usage([&] { return compile_one(request, options.explain); }));
   }

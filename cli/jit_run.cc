@@ -208,6 +208,7 @@ double median_us(const jit::Kernel& kernel, const cuda::Launch& launch, const On
       stream.get().device, &stream,
       [&](int, Stream to) { kernel.launch_with(launch, to, on.arguments); }, 1);
   std::vector<double> samples;
+  samples.reserve(kSamples);
   for (int i = 0; i < kSamples; ++i) samples.push_back(sampler->sample());
   std::ranges::nth_element(samples, samples.begin() + kSamples / 2);
   return samples[kSamples / 2];
@@ -291,6 +292,7 @@ int jit_run(const JitRunOptions& options) {
   stream.synchronize();
   if (!options.check.empty()) {
     std::vector<Tensor> after;
+    after.reserve(on.tensors.size());
     for (const Tensor& tensor : on.tensors) after.push_back(tensor.to(kCpuDevice));
     out.check = check(options, arguments, after);
   }

@@ -12,6 +12,7 @@ std::vector<jit::Request> requests_of(const SourceOptions& source) {
     archs.push_back(here ? jit::native_arch(cuda::device_info(0).cc) : "sm_90a");
   }
   std::vector<jit::Request> out;
+  out.reserve(archs.size());
   for (const std::string& arch : archs) {
     out.push_back({.file = source.file,
                    .instantiate = source.entries,

@@ -54,12 +54,13 @@ std::string failures_text(const Batch& batch) {
 Json failures_json(const Batch& batch) {
   Json out = Json::array();
   for (std::size_t i = 0; i < batch.results.size(); ++i) {
-    if (!batch.results[i].error) continue;
+    const std::optional<Error>& error = batch.results[i].error;
+    if (!error) continue;
     const jit::Request& request = batch.requests[i];
     out.push_back({{"file", request.file},
                    {"expressions", std::vector<std::string>(request.instantiate)},
                    {"arch", request.arch},
-                   {"error", batch.results[i].error->what()}});
+                   {"error", error->what()}});
   }
   return out;
 }
@@ -68,6 +69,7 @@ Json failures_json(const Batch& batch) {
 std::vector<std::pair<Target, const Variant*>> shipped_variants(
     const Registry& registry, const std::vector<std::string>& words) {
   std::vector<Target> targets;
+  targets.reserve(words.size());
   for (const std::string& word : words) targets.push_back(find_target(registry, word));
   if (words.empty()) {
     for (const OpEntry& entry : registry.ops()) targets.push_back({&entry, nullptr});

@@ -9,10 +9,10 @@
 // EINKORN_CACHE_DIR is the caller's: an empty folder makes it cold.
 
 #include <algorithm>
+#include <charconv>
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
-#include <cstdlib>
 #include <exception>
 #include <optional>
 #include <span>
@@ -21,6 +21,7 @@
 #include <vector>
 
 #include <einkorn/cuda.h>
+#include <einkorn/error.h>
 #include <einkorn/jit.h>
 #include <einkorn/tensor.h>
 #include <fmt/format.h>
@@ -150,7 +151,7 @@ void pool(int count) {
   const std::vector<jit::Request> requests = many(count);
   const auto start = Clock::now();
   for (const jit::BatchResult& one : jit::compile_all(requests, {})) {
-    if (one.error) throw *one.error;
+    if (one.error) throw Error(*one.error);
   }
   fmt::print("{{\"kernels\": {}, \"ms\": {:.1f}, \"cores\": {}}}\n", count, ms_since(start),
              jit::worker_limit());
@@ -159,7 +160,10 @@ void pool(int count) {
 int run(std::span<char*> words) {
   const std::string_view what = words.size() > 1 ? words[1] : "";
   if (words.size() == 3 && (what == "serial" || what == "pool")) {
-    what == "serial" ? serial(std::atoi(words[2])) : pool(std::atoi(words[2]));
+    const std::string_view text = words[2];
+    int count = 0;
+    std::from_chars(text.data(), text.data() + text.size(), count);
+    what == "serial" ? serial(count) : pool(count);
     return 0;
   }
   if (words.size() != 4) {

@@ -51,8 +51,7 @@ std::vector<BatchResult> compile_all(
     }
   };
   {
-    const std::size_t count =
-        std::min(requests.size(), worker_limit());
+    const std::size_t count = std::min(requests.size(), worker_limit());
     std::vector<std::jthread> threads;
     for (std::size_t i = 1; i < count; ++i) threads.emplace_back(work);
     work();

@@ -49,8 +49,6 @@ Hasher::Hasher() {
   check(blake2b_init(new (state_.data()) blake2b_state, kBytes));
 }
 
-Hasher::~Hasher() = default;
-
 void Hasher::add_raw(const void* data, std::size_t bytes) {
   auto* state = std::launder(reinterpret_cast<blake2b_state*>(state_.data()));
   check(blake2b_update(state, static_cast<const std::uint8_t*>(data), bytes));

@@ -27,7 +27,7 @@ struct Digest {
 class Hasher {
  public:
   Hasher();
-  ~Hasher();
+  ~Hasher() = default;
   Hasher(const Hasher&) = delete;
   Hasher& operator=(const Hasher&) = delete;
 

@@ -53,7 +53,8 @@ std::optional<std::string> build_id(int file) {
   }
   for (int i = 0; i < head.e_phnum; ++i) {
     Elf64_Phdr segment;
-    const std::uint64_t offset = head.e_phoff + std::uint64_t{head.e_phentsize} * unsigned(i);
+    const std::uint64_t offset =
+        head.e_phoff + std::uint64_t{head.e_phentsize} * static_cast<unsigned>(i);
     if (!read_at(file, offset, &segment, sizeof(segment))) return std::nullopt;
     if (segment.p_type != PT_NOTE || segment.p_filesz > kMostNoteBytes) continue;
     std::vector<unsigned char> notes(segment.p_filesz);

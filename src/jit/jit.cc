@@ -105,6 +105,7 @@ const EntryPoint& entry_of(const Artifact& artifact, std::string_view expression
     if (entry.expression == expression) return entry;
   }
   std::vector<std::string_view> known;
+  known.reserve(entries.size());
   for (const EntryPoint& entry : entries) known.push_back(entry.expression);
   throw_error(ErrorKind::kValue,
               fmt::format("jit: kernel: expected one of the expressions that were compiled, got "

@@ -6,7 +6,7 @@
 namespace einkorn::jit {
 namespace {
 
-std::string text_of(Mode mode) {
+std::string_view text_of(Mode mode) {
   switch (mode) {
     case Mode::kOn:
       return "on";

@@ -34,8 +34,8 @@ std::vector<fs::path> find() {
 }  // namespace
 
 const std::vector<fs::path>& toolkit_include_folders() {
-  static const std::vector<fs::path> folders = find();
-  return folders;
+  static const std::vector<fs::path> kFolders = find();
+  return kFolders;
 }
 
 }  // namespace einkorn::jit

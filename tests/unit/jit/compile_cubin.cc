@@ -37,7 +37,7 @@ CompiledCubin compile_cubin(const std::string& source, const std::vector<std::st
   }
   std::vector<std::string> words = {"-arch=" + arch, "--std=c++20", "--ptxas-options=-v"};
   // With a driver NVRTC from 12.9 on answers from a cache of its own, without a report.
-  if (compiler.at_least(12, 9)) words.emplace_back("--no-cache");
+  if (nvrtc.at_least(12, 9)) words.emplace_back("--no-cache");
   words.insert(words.end(), options.begin(), options.end());
   std::vector<const char*> pointers;
   pointers.reserve(words.size());

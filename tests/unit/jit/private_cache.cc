@@ -23,8 +23,8 @@ class PrivateCache : public testing::Environment {
   std::filesystem::path folder_;
 };
 
-testing::Environment* const registered =
-    testing::AddGlobalTestEnvironment(new PrivateCache);  // gtest owns it
+// gtest owns it. NOLINTNEXTLINE(bugprone-throwing-static-initialization): out of memory ends it all
+testing::Environment* const kRegistered = testing::AddGlobalTestEnvironment(new PrivateCache);
 
 }  // namespace
 }  // namespace einkorn::jit

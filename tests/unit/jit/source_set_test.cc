@@ -24,6 +24,7 @@ std::vector<std::string> mentioned(std::string_view text) {
 
 std::vector<std::string> names(const SourceSet& set) {
   std::vector<std::string> out;
+  out.reserve(set.files.size());
   for (const SourceFile& file : set.files) out.push_back(file.name);
   return out;
 }
