@@ -16,8 +16,8 @@ using testing::IsEmpty;
 std::vector<std::string> mentioned(std::string_view text) {
   std::vector<std::string> out;
   for (const IncludeMention& one : find_includes(text)) {
-    out.push_back((one.quoted ? "\"" : "<") +
-                  std::string(text.substr(one.begin, one.end - one.begin)));
+    std::string& name = out.emplace_back(1, one.quoted ? '"' : '<');
+    name += text.substr(one.begin, one.end - one.begin);
   }
   return out;
 }
