@@ -8,6 +8,7 @@
 #include "cli/json.h"
 #include "cli/status.h"
 #include "cli/table.h"
+#include "cli/units.h"
 #include "src/core/file.h"
 #include "src/jit/meta.h"
 #include "src/jit/settings.h"
@@ -18,17 +19,20 @@ namespace einkorn::cli {
 namespace {
 
 /// Exit(kFailed) when there is none.
-jit::CacheStatus usable_cache() {
-  jit::CacheStatus cache = jit::cache_status();
-  if (cache.root.empty()) {
+std::string usable_root() {
+  std::string root = jit::cache_root();
+  if (root.empty()) {
     throw Exit(kFailed,
                "cache: expected a folder, got none that can be used\n"
                "  hint: EINKORN_CACHE_DIR names one");
   }
-  return cache;
+  return root;
 }
 
-double mib(std::uint64_t bytes) { return static_cast<double>(bytes) / (1024.0 * 1024.0); }
+jit::CacheStatus usable_cache() {
+  usable_root();
+  return jit::cache_status();
+}
 
 std::string utc(std::chrono::system_clock::time_point time) {
   return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}",
@@ -89,7 +93,7 @@ std::string rows_text(const std::vector<Row>& rows) {
 }  // namespace
 
 int cache_ls(const CacheOptions& options) {
-  const std::vector<Row> rows = rows_of(usable_cache().root);
+  const std::vector<Row> rows = rows_of(usable_root());
   if (!options.json) return print(rows_text(rows)), kAllWell;
   Json out = Json::array();
   for (const Row& row : rows) out.push_back(row_json(row));

@@ -15,6 +15,7 @@
 #include "cli/rates.h"
 #include "cli/status.h"
 #include "cli/table.h"
+#include "cli/units.h"
 #include "cli/verbs.h"
 #include "src/cpu/describe.h"
 #include "src/cpu/threads.h"
@@ -175,9 +176,9 @@ Json to_json(const Findings& found, bool measured) {
 std::string devices_text(const Findings& found) {
   Table table({"  device", "name", ">sm", ">SMs or threads", ">last cache MiB", ">datasheet GB/s"});
   for (const DeviceInfo& info : found.devices) {
-    const double mib = static_cast<double>(info.l2_bytes) / (1024.0 * 1024.0);
+    const double cache = mib(static_cast<std::uint64_t>(info.l2_bytes));
     table.add({"  " + to_string(info.device), info.name, info.cc ? std::to_string(info.cc) : "",
-               std::to_string(info.sm_count), mib > 0 ? fmt::format("{:.0f}", mib) : "",
+               std::to_string(info.sm_count), cache > 0 ? fmt::format("{:.0f}", cache) : "",
                info.datasheet_gbps > 0 ? fmt::format("{:.0f}", info.datasheet_gbps) : ""});
   }
   std::string out = "devices\n" + table.text();
@@ -212,8 +213,6 @@ std::string environment_text(const Findings& found) {
   if (found.environment.empty()) out += "  no EINKORN_ variable is set\n";
   return out;
 }
-
-double mib(std::uint64_t bytes) { return static_cast<double>(bytes) / (1024.0 * 1024.0); }
 
 std::string jit_text() {
   const jit::CacheStatus cache = jit::cache_status();

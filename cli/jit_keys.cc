@@ -20,7 +20,7 @@ namespace {
 
 /// The one entry whose key begins so. Bad usage: none or several.
 jit::StoreEntry find_entry(const std::string& beginning) {
-  const std::string root = jit::cache_status().root;
+  const std::string root = jit::cache_root();
   std::vector<jit::StoreEntry> found;
   for (jit::StoreEntry& entry : jit::list_entries(root)) {
     if (entry.key.starts_with(beginning)) found.push_back(std::move(entry));
@@ -46,7 +46,7 @@ jit::Meta meta_of(const jit::StoreEntry& entry) {
 std::vector<std::byte> image_in_cache(const std::string& beginning) {
   const jit::StoreEntry entry = find_entry(beginning);
   const auto key = jit::Digest::parse(entry.key);
-  const jit::Store::Found found = key ? jit::read_packed(jit::cache_status().root, entry.arch, *key)
+  const jit::Store::Found found = key ? jit::read_packed(jit::cache_root(), entry.arch, *key)
                                       : jit::Store::Found{nullptr, "its name is not a key"};
   if (found.artifact == nullptr) {
     throw Exit(kFailed, fmt::format("{}: {}", entry.folder, found.reason));

@@ -12,6 +12,7 @@
 #include "cli/manifest.h"
 #include "cli/status.h"
 #include "cli/terminal.h"
+#include "cli/units.h"
 #include "src/jit/batch.h"
 #include "src/jit/pack.h"
 
@@ -148,9 +149,8 @@ int pack(const PackOptions& options) {
                 {"failed", Json::array()}});
   } else {
     print(fmt::format("{}: {} kernels for {}, {:.1f} MiB, {:.1f} s\nuse it with EINKORN_PACK={}\n",
-                      options.output, writer.entries().size(), fmt::join(archs, ", "),
-                      static_cast<double>(bytes) / (1024.0 * 1024.0), batch.seconds,
-                      options.output));
+                      options.output, writer.entries().size(), fmt::join(archs, ", "), mib(bytes),
+                      batch.seconds, options.output));
   }
   return kAllWell;
 }

@@ -140,8 +140,8 @@ class Kernel {
 class Program {
  public:
   Program() = default;
-  Program(std::shared_ptr<const Artifact> artifact, std::string name)
-      : artifact_(std::move(artifact)), name_(std::move(name)) {}
+  Program(std::shared_ptr<const Artifact> artifact, std::string name, std::string arch = {})
+      : artifact_(std::move(artifact)), name_(std::move(name)), arch_(std::move(arch)) {}
 
   const Artifact& artifact() const { return *artifact_; }
   const Artifact* operator->() const { return artifact_.get(); }
@@ -153,6 +153,7 @@ class Program {
 
   /// A C function of a CPU program: `function<void(const float*, float*, long)>("scale")`. Good
   /// for the life of the process. ValueError: no such symbol, a CUDA program.
+  /// RuntimeError: it was compiled for instructions that this CPU lacks.
   template <class Signature>
   std::add_pointer_t<Signature> function(const char* symbol) const {
     return reinterpret_cast<std::add_pointer_t<Signature>>(find_symbol(symbol));
@@ -163,6 +164,7 @@ class Program {
 
   std::shared_ptr<const Artifact> artifact_;
   std::string name_;
+  std::string arch_;
 };
 
 /// Compiles, or answers from memory, a pack or the store; concurrent calls for one request compile

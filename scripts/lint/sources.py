@@ -33,6 +33,7 @@ PUBLIC = {
     "version": "core",
     "cuda": "cuda",
     "argument": "jit",
+    "expression": "jit",
     "jit": "jit",
     "plan": "plan",
     "dispatch": "registry",

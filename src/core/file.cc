@@ -11,7 +11,9 @@ namespace {
 
 FileContent failure() { return {{}, std::error_code(errno, std::system_category())}; }
 
-FileContent read_open(int file) {
+}  // namespace
+
+FileContent read_file(int file) {
   struct stat info{};
   if (fstat(file, &info) != 0) return failure();
   if (S_ISDIR(info.st_mode)) return {{}, std::error_code(EISDIR, std::system_category())};
@@ -31,14 +33,22 @@ FileContent read_open(int file) {
   return out;
 }
 
-}  // namespace
-
 FileContent read_file(const std::string& path) {
   const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (file < 0) return failure();
-  FileContent out = read_open(file);
+  FileContent out = read_file(file);
   close(file);  // only read from
   return out;
+}
+
+std::error_code write_all(int file, std::span<const std::byte> bytes) {
+  while (!bytes.empty()) {
+    const ssize_t written = write(file, bytes.data(), bytes.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) return {errno, std::system_category()};
+    bytes = bytes.subspan(static_cast<std::size_t>(written));
+  }
+  return {};
 }
 
 }  // namespace einkorn

@@ -2,6 +2,8 @@
 
 // Whole files, with errors that say which and why.
 
+#include <cstddef>
+#include <span>
 #include <string>
 #include <system_error>
 
@@ -14,5 +16,10 @@ struct FileContent {
 
 /// The whole file, or the system's reason.
 FileContent read_file(const std::string& path);
+/// From where an open file stands to its end.
+FileContent read_file(int file);
+
+/// All of the bytes, or the system's reason.
+std::error_code write_all(int file, std::span<const std::byte> bytes);
 
 }  // namespace einkorn

@@ -20,6 +20,8 @@
 #include <einkorn/error.h>
 #include <fmt/format.h>
 
+#include "src/core/environment.h"
+
 extern "C" char** environ;
 
 namespace einkorn::subprocess {
@@ -324,25 +326,22 @@ std::string describe(const Result& result, const Options& options) {
   return fmt::format("exit status {}", result.exit_status);
 }
 
+bool is_program(const std::string& path) {
+  struct stat info{};
+  return stat(path.c_str(), &info) == 0 && S_ISREG(info.st_mode) && access(path.c_str(), X_OK) == 0;
+}
+
 std::optional<std::string> find_program(std::string_view name, std::string_view path) {
   if (name.empty() || name.find('/') != std::string_view::npos) return std::nullopt;
-  while (!path.empty()) {
-    const std::string_view folder = path.substr(0, path.find(':'));
-    path.remove_prefix(std::min(folder.size() + 1, path.size()));
-    if (folder.empty()) continue;
+  for (const std::string& folder : split_list(path)) {
     std::string file = fmt::format("{}/{}", folder, name);
-    struct stat info{};
-    if (stat(file.c_str(), &info) == 0 && S_ISREG(info.st_mode) &&
-        access(file.c_str(), X_OK) == 0) {
-      return file;
-    }
+    if (is_program(file)) return file;
   }
   return std::nullopt;
 }
 
 std::optional<std::string> find_program(std::string_view name) {
-  const char* path = std::getenv("PATH");  // NOLINT(concurrency-mt-unsafe): read only
-  return find_program(name, path == nullptr ? std::string_view{} : path);
+  return find_program(name, environment("PATH"));
 }
 
 }  // namespace einkorn::subprocess

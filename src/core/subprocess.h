@@ -53,6 +53,9 @@ Result run(const std::vector<std::string>& argv, const Options& options = {});
 /// limit of 500 ms".
 std::string describe(const Result& result, const Options& options = {});
 
+/// True for a regular file that may be executed.
+bool is_program(const std::string& path);
+
 /// The full path of a program by the folders of `path` (PATH's form, empty entries left out).
 /// Nothing when none of them has an executable file of that name, or the name holds a '/'.
 std::optional<std::string> find_program(std::string_view name, std::string_view path);

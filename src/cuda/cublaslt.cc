@@ -4,30 +4,19 @@
 #include <fmt/format.h>
 
 namespace einkorn::cuda {
-namespace {
-
-template <class Function>
-void resolve(const DynamicLibrary& library, const char* name, Function& out) {
-  out = reinterpret_cast<Function>(library.symbol(name));
-  EK_CHECK(out != nullptr, ErrorKind::kRuntime,
-           fmt::format("libcublasLt: function {} is missing from {}", name, library.path()));
-}
-
-}  // namespace
-
 CublasLt::CublasLt() : library(DynamicLibrary::open(cublaslt_spec())) {
-  resolve(library, "cublasLtCreate", create);
-  resolve(library, "cublasLtDestroy", destroy);
-  resolve(library, "cublasLtMatmulDescCreate", desc_create);
-  resolve(library, "cublasLtMatmulDescDestroy", desc_destroy);
-  resolve(library, "cublasLtMatmulDescSetAttribute", desc_set);
-  resolve(library, "cublasLtMatrixLayoutCreate", layout_create);
-  resolve(library, "cublasLtMatrixLayoutDestroy", layout_destroy);
-  resolve(library, "cublasLtMatmulPreferenceCreate", preference_create);
-  resolve(library, "cublasLtMatmulPreferenceDestroy", preference_destroy);
-  resolve(library, "cublasLtMatmulPreferenceSetAttribute", preference_set);
-  resolve(library, "cublasLtMatmulAlgoGetHeuristic", heuristic);
-  resolve(library, "cublasLtMatmul", matmul);
+  library.resolve("cublasLtCreate", create);
+  library.resolve("cublasLtDestroy", destroy);
+  library.resolve("cublasLtMatmulDescCreate", desc_create);
+  library.resolve("cublasLtMatmulDescDestroy", desc_destroy);
+  library.resolve("cublasLtMatmulDescSetAttribute", desc_set);
+  library.resolve("cublasLtMatrixLayoutCreate", layout_create);
+  library.resolve("cublasLtMatrixLayoutDestroy", layout_destroy);
+  library.resolve("cublasLtMatmulPreferenceCreate", preference_create);
+  library.resolve("cublasLtMatmulPreferenceDestroy", preference_destroy);
+  library.resolve("cublasLtMatmulPreferenceSetAttribute", preference_set);
+  library.resolve("cublasLtMatmulAlgoGetHeuristic", heuristic);
+  library.resolve("cublasLtMatmul", matmul);
 }
 
 const CublasLt& cublaslt() {

@@ -4,11 +4,12 @@
 #include <link.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <utility>
 
 #include <einkorn/error.h>
 #include <fmt/format.h>
+
+#include "src/core/environment.h"
 
 namespace einkorn::cuda {
 namespace {
@@ -18,11 +19,6 @@ namespace fs = std::filesystem;
 // Folders looked at above an anchor: build/tests/<binary> is two below the checkout's .venv, a
 // Python package's library three below site-packages.
 constexpr int kAncestors = 5;
-
-std::string environment(const char* name) {
-  const char* value = std::getenv(name);  // NOLINT(concurrency-mt-unsafe): read only
-  return value == nullptr ? std::string() : std::string(value);
-}
 
 std::vector<fs::path> sorted_entries(const fs::path& folder, std::string_view prefix) {
   std::vector<fs::path> found;
@@ -203,7 +199,7 @@ OpenAttempt try_open(const LibrarySpec& spec, const SearchRoots& roots) {
     const int mode = RTLD_NOW | RTLD_LOCAL | (candidate.only_loaded ? RTLD_NOLOAD : 0);
     dlerror();  // NOLINT(concurrency-mt-unsafe): thread-local in glibc
     if (void* handle = dlopen(candidate.path.c_str(), mode)) {
-      attempt.library = DynamicLibrary(handle, mapped_path(handle, candidate.path));
+      attempt.library = DynamicLibrary(handle, mapped_path(handle, candidate.path), spec.name);
       attempt.tried.push_back(fmt::format("{} (opened)", candidate.path));
       return attempt;
     }
@@ -233,6 +229,12 @@ DynamicLibrary DynamicLibrary::open(const LibrarySpec& spec, const SearchRoots& 
   OpenAttempt attempt = try_open(spec, roots);
   if (attempt.library) return *std::move(attempt.library);
   throw_error(ErrorKind::kRuntime, not_found_message(spec, roots, attempt.tried));
+}
+
+void DynamicLibrary::throw_missing(const char* name, std::string_view hint) const {
+  throw_error(ErrorKind::kRuntime,
+              fmt::format("{}: function {} is missing from {}{}{}", name_, name, path_,
+                          hint.empty() ? "" : "\n  hint: ", hint));
 }
 
 void* DynamicLibrary::symbol(const char* name) const { return dlsym(handle_, name); }

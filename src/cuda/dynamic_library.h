@@ -68,17 +68,29 @@ class DynamicLibrary {
     return open(spec, SearchRoots::of_process(spec));
   }
 
-  DynamicLibrary(void* handle, std::string path) : handle_(handle), path_(std::move(path)) {}
+  DynamicLibrary(void* handle, std::string path, std::string_view name)
+      : handle_(handle), path_(std::move(path)), name_(name) {}
 
   /// Null when the library does not export it.
   void* symbol(const char* name) const;
+
+  /// Fills `out` with a function. RuntimeError "<library>: function <name> is missing from <path>",
+  /// with `hint` behind it when there is one.
+  template <class Function>
+  void resolve(const char* name, Function& out, std::string_view hint = {}) const {
+    out = reinterpret_cast<Function>(symbol(name));
+    if (out == nullptr) throw_missing(name, hint);
+  }
 
   /// File that the loader mapped.
   const std::string& path() const { return path_; }
 
  private:
+  [[noreturn]] void throw_missing(const char* name, std::string_view hint) const;
+
   void* handle_;
   std::string path_;
+  std::string name_;  // for messages, "libnvrtc"
 };
 
 struct OpenAttempt {

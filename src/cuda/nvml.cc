@@ -12,13 +12,6 @@
 namespace einkorn::cuda {
 namespace {
 
-template <class Function>
-void resolve(const DynamicLibrary& library, const char* name, Function& out) {
-  out = reinterpret_cast<Function>(library.symbol(name));
-  EK_CHECK(out != nullptr, ErrorKind::kRuntime,
-           fmt::format("libnvidia-ml: function {} is missing from {}", name, library.path()));
-}
-
 struct ThrottleReason {
   std::uint64_t bit;
   std::string_view text;
@@ -51,15 +44,15 @@ NvmlDevice nvml_device(int device) {
 }  // namespace
 
 Nvml::Nvml() : library(DynamicLibrary::open(nvml_spec())) {
-  resolve(library, "nvmlInit_v2", init);
-  resolve(library, "nvmlErrorString", error_string);
-  resolve(library, "nvmlSystemGetDriverVersion", system_driver_version);
-  resolve(library, "nvmlSystemGetNVMLVersion", nvml_version);
-  resolve(library, "nvmlDeviceGetHandleByPciBusId_v2", device_by_pci_bus_id);
-  resolve(library, "nvmlDeviceGetClockInfo", clock_mhz);
-  resolve(library, "nvmlDeviceGetTemperature", temperature_c);
-  resolve(library, "nvmlDeviceGetPowerUsage", power_mw);
-  resolve(library, "nvmlDeviceGetCurrentClocksThrottleReasons", throttle_reasons);
+  library.resolve("nvmlInit_v2", init);
+  library.resolve("nvmlErrorString", error_string);
+  library.resolve("nvmlSystemGetDriverVersion", system_driver_version);
+  library.resolve("nvmlSystemGetNVMLVersion", nvml_version);
+  library.resolve("nvmlDeviceGetHandleByPciBusId_v2", device_by_pci_bus_id);
+  library.resolve("nvmlDeviceGetClockInfo", clock_mhz);
+  library.resolve("nvmlDeviceGetTemperature", temperature_c);
+  library.resolve("nvmlDeviceGetPowerUsage", power_mw);
+  library.resolve("nvmlDeviceGetCurrentClocksThrottleReasons", throttle_reasons);
   const NvmlResult result = init();
   EK_CHECK(result == kNvmlSuccess, ErrorKind::kRuntime,
            fmt::format("libnvidia-ml: initialising it: {}", error_string(result)));

@@ -58,7 +58,7 @@ Artifact read_artifact(Reader& in) {
   Artifact artifact;
   artifact.target = static_cast<Target>(in.number<int>());
   artifact.image = in.blob();
-  artifact.entries.resize(in.count(sizeof(std::uint64_t)));
+  artifact.entries.resize(in.count(2 * sizeof(std::uint64_t)));
   for (EntryPoint& entry : artifact.entries) entry = read_entry(in);
   artifact.log = in.text();
   artifact.compiler = in.text();

@@ -14,6 +14,7 @@
 
 namespace einkorn::jit {
 
+/// The content without head: also what a compile worker answers.
 void write_artifact(Writer& out, const Artifact& artifact);
 Artifact read_artifact(Reader& in);
 

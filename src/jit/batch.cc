@@ -12,14 +12,12 @@
 namespace einkorn::jit {
 namespace {
 
-BatchResult compile_one(Request request) {
+BatchResult compile_one(Request request, bool workers) {
   BatchResult result;
   try {
     // Threads of one process would only wait for one another; the trouble of a worker is told.
-    if (request.compiler.empty() && request.target == Target::kCuda) {
-      CompileInputs inputs;
-      inputs.target = request.target;
-      if (!nvrtc_worker_compiler().refusal(inputs)) request.compiler = "nvrtc-worker";
+    if (workers && request.compiler.empty() && request.target == Target::kCuda) {
+      request.compiler = nvrtc_worker_compiler().name();
     }
     result.program = compile(request);
   } catch (const Error& error) {
@@ -34,13 +32,14 @@ std::vector<BatchResult> compile_all(
     std::span<const Request> requests,
     const std::function<void(std::size_t index, const BatchResult&)>& done) {
   std::vector<BatchResult> results(requests.size());
+  const bool workers = !nvrtc_worker_compiler().refusal(CompileInputs{});
   std::atomic<std::size_t> next{0};
   std::mutex mutex;
   std::exception_ptr trouble;
   const auto work = [&] {
     for (std::size_t i = next++; i < requests.size(); i = next++) {
       try {
-        results[i] = compile_one(requests[i]);
+        results[i] = compile_one(requests[i], workers);
         const std::lock_guard lock(mutex);
         if (done && !trouble) done(i, results[i]);
       } catch (...) {

@@ -13,7 +13,9 @@
 #include <einkorn/error.h>
 #include <fmt/format.h>
 
+#include "src/core/file.h"
 #include "src/core/subprocess.h"
+#include "src/jit/arch_name.h"
 #include "src/jit/toolkit.h"
 
 namespace einkorn::jit {
@@ -40,19 +42,9 @@ constexpr std::array kClangArchs = {
     ClangArch{120, "sm_120", 20},  ClangArch{120, "sm_120a", 20},
 };
 
-/// 90 of "sm_90a"; 0 when the text has another form.
-int number_of(std::string_view arch) {
-  if (!arch.starts_with("sm_")) return 0;
-  arch.remove_prefix(3);
-  if (arch.ends_with('a') || arch.ends_with('f')) arch.remove_suffix(1);
-  int number = 0;
-  const auto [end, error] = std::from_chars(arch.data(), arch.data() + arch.size(), number);
-  return error == std::errc() && end == arch.data() + arch.size() ? number : 0;
-}
-
 /// What that clang is told. It knows no "f", whose instructions "a" has as well.
 std::string clang_arch(const std::string& arch, int clangd_major) {
-  const int number = number_of(arch);
+  const int number = sm_number(arch);
   EK_CHECK(number >= 80, ErrorKind::kValue,
            fmt::format("clangd: arch: expected sm_80 or newer, such as sm_90a, got \"{}\"", arch));
   const bool plain = arch.back() >= '0' && arch.back() <= '9';
@@ -174,17 +166,6 @@ std::string yaml_text(std::string_view text) {
                                                std::system_category().message(error)));
 }
 
-/// 0, or why not.
-int write_all(int file, std::string_view text) {
-  while (!text.empty()) {
-    const ssize_t count = write(file, text.data(), text.size());
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) return errno;
-    text.remove_prefix(static_cast<std::size_t>(count));
-  }
-  return 0;
-}
-
 }  // namespace
 
 std::string clangd_config(const ClangdOptions& options) {
@@ -212,7 +193,7 @@ void write_clangd(const std::string& path, std::string_view text, bool overwrite
   const std::string draft = fmt::format("{}.{}.draft", path, getpid());
   const int file = open(draft.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
   if (file < 0) fail_write(path, errno);
-  int error = write_all(file, text);
+  int error = write_all(file, std::as_bytes(std::span(text))).value();
   if (close(file) != 0 && error == 0) error = errno;
   if (error == 0) {
     const int result =

@@ -248,4 +248,18 @@ std::vector<KernelResources> parse_resources(std::string_view log) {
   return found;
 }
 
+std::vector<EntryPoint> entry_points(std::span<const std::string> expressions,
+                                     std::span<const std::string> lowered, std::string_view log) {
+  const std::vector<KernelResources> reported = parse_resources(log);
+  std::vector<EntryPoint> out;
+  out.reserve(expressions.size());
+  for (std::size_t i = 0; i < expressions.size(); ++i) {
+    EntryPoint& entry = out.emplace_back(EntryPoint{expressions[i], lowered[i], {}});
+    for (const KernelResources& kernel : reported) {
+      if (kernel.lowered == entry.lowered) entry.resources = kernel.resources;
+    }
+  }
+  return out;
+}
+
 }  // namespace einkorn::jit

@@ -40,4 +40,8 @@ struct KernelResources {
 /// What ptxas -v reported, one for each entry function, in the log's order.
 std::vector<KernelResources> parse_resources(std::string_view log);
 
+/// Entry points of these expressions and lowered names, with what the log says that each takes.
+std::vector<EntryPoint> entry_points(std::span<const std::string> expressions,
+                                     std::span<const std::string> lowered, std::string_view log);
+
 }  // namespace einkorn::jit

@@ -1,16 +1,13 @@
 #include "src/jit/disassemble.h"
 
-#include <unistd.h>
-
 #include <chrono>
-#include <cstdlib>
 #include <filesystem>
 #include <string_view>
-#include <system_error>
 
 #include <einkorn/error.h>
 #include <fmt/format.h>
 
+#include "src/core/environment.h"
 #include "src/core/subprocess.h"
 #include "src/jit/scratch_folder.h"
 
@@ -35,11 +32,6 @@ const cuda::LibrarySpec& spec() {
   return kSpec;
 }
 
-bool is_program(const std::string& path) {
-  std::error_code ignored;  // what cannot be looked at cannot be run
-  return fs::is_regular_file(path, ignored) && access(path.c_str(), X_OK) == 0;
-}
-
 std::optional<std::string> find_in_folders(std::string_view folders) {
   for (std::string_view name : spec().sonames) {
     if (auto found = subprocess::find_program(name, folders)) return found;
@@ -50,12 +42,13 @@ std::optional<std::string> find_in_folders(std::string_view folders) {
 std::optional<std::string> find_in_python(const cuda::SearchRoots& roots) {
   for (const cuda::Candidate& candidate : cuda::search_order(spec(), roots)) {
     const bool is_file = candidate.path.find('/') != std::string::npos;
-    if (is_file && !candidate.only_loaded && is_program(candidate.path)) return candidate.path;
+    if (is_file && !candidate.only_loaded && subprocess::is_program(candidate.path))
+      return candidate.path;
   }
   return std::nullopt;
 }
 
-[[noreturn]] void fail_missing(const DisassemblerRoots& roots, const DisassemblerSearch& search) {
+[[noreturn]] void fail_missing(const DisassemblerRoots& roots, const ProgramSearch& search) {
   const auto& named = roots.common.override_path;
   std::string message =
       named ? fmt::format("{}: missing: {}={} is no program", spec().name, spec().variable, *named)
@@ -80,16 +73,16 @@ std::string_view first_lines(std::string_view text, std::size_t most_bytes) {
 DisassemblerRoots DisassemblerRoots::of_process() {
   DisassemblerRoots roots;
   roots.common = cuda::SearchRoots::of_process(spec());
-  const char* path = std::getenv("PATH");  // NOLINT(concurrency-mt-unsafe): read only
-  if (path != nullptr) roots.path = path;
+  roots.path = environment("PATH");
   return roots;
 }
 
-DisassemblerSearch find_disassembler(const DisassemblerRoots& roots) {
-  DisassemblerSearch search;
+ProgramSearch find_disassembler(const DisassemblerRoots& roots) {
+  ProgramSearch search;
   if (roots.common.override_path) {
     search.tried.push_back(*roots.common.override_path);
-    if (is_program(*roots.common.override_path)) search.path = roots.common.override_path;
+    if (subprocess::is_program(*roots.common.override_path))
+      search.path = roots.common.override_path;
     return search;
   }
   std::vector<std::string> folders;
@@ -113,7 +106,7 @@ DisassemblerSearch find_disassembler(const DisassemblerRoots& roots) {
 }
 
 std::string disassemble(std::span<const std::byte> cubin, const DisassemblerRoots& roots) {
-  const DisassemblerSearch search = find_disassembler(roots);
+  const ProgramSearch search = find_disassembler(roots);
   if (!search.path) fail_missing(roots, search);
   const std::string& tool = *search.path;
   const bool is_cuobjdump = fs::path(tool).filename().string().starts_with("cuobjdump");

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "src/cuda/dynamic_library.h"
+#include "src/jit/program_search.h"
 
 namespace einkorn::jit {
 
@@ -19,15 +20,10 @@ struct DisassemblerRoots {
   static DisassemblerRoots of_process();
 };
 
-struct DisassemblerSearch {
-  std::optional<std::string> path;  ///< of nvdisasm or cuobjdump; nothing when no place had one
-  std::vector<std::string> tried;   ///< places in search order
-};
-
 /// EINKORN_NVDISASM alone when it is set; else PATH, $CUDA_HOME/bin, $CUDA_PATH/bin,
 /// /usr/local/cuda/bin, then CUDA wheels and Triton of the Python environments in which libraries
 /// are looked for, too (see src/cuda/dynamic_library.h). In each, nvdisasm before cuobjdump.
-DisassemblerSearch find_disassembler(const DisassemblerRoots& roots);
+ProgramSearch find_disassembler(const DisassemblerRoots& roots);
 
 /// The instructions of a cubin as text, in the form of the tool that was found.
 ///

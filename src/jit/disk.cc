@@ -12,21 +12,9 @@
 
 #include <fmt/format.h>
 
+#include "src/core/file.h"
+
 namespace einkorn::jit::disk {
-namespace {
-
-std::string write_all(int file, std::span<const std::byte> bytes) {
-  while (!bytes.empty()) {
-    const ssize_t written = write(file, bytes.data(), bytes.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) return reason_of(errno);
-    bytes = bytes.subspan(static_cast<std::size_t>(written));
-  }
-  return {};
-}
-
-}  // namespace
-
 std::string reason_of(int error) { return std::system_category().message(error); }
 
 std::string make_folders(const std::string& path) {
@@ -41,7 +29,8 @@ std::string make_folders(const std::string& path) {
 std::string write_new(const std::string& path, std::span<const std::byte> bytes) {
   const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
   if (file < 0) return reason_of(errno);
-  std::string reason = write_all(file, bytes);
+  std::string reason;
+  if (const std::error_code error = write_all(file, bytes)) reason = error.message();
   if (reason.empty() && fsync(file) != 0) reason = reason_of(errno);
   // Some file systems report a full disk only here.
   if (close(file) != 0 && reason.empty()) reason = reason_of(errno);
@@ -62,23 +51,6 @@ std::string unique_name() {
   static std::atomic<unsigned> counter{0};
   std::random_device random;
   return fmt::format("{}-{:08x}{:08x}-{}", getpid(), random(), random(), counter++);
-}
-
-Bytes read_all(int file) {
-  Bytes out;
-  struct stat info{};
-  if (fstat(file, &info) != 0) return {{}, reason_of(errno)};
-  out.bytes.resize(static_cast<std::size_t>(info.st_size));
-  std::size_t have = 0;
-  while (have < out.bytes.size()) {
-    const ssize_t count = read(file, out.bytes.data() + have, out.bytes.size() - have);
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) return {{}, reason_of(errno)};
-    if (count == 0) break;  // cut short meanwhile; the checksum will tell
-    have += static_cast<std::size_t>(count);
-  }
-  out.bytes.resize(have);
-  return out;
 }
 
 void remove_entry(const std::string& folder) {

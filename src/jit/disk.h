@@ -5,7 +5,6 @@
 #include <cstddef>
 #include <span>
 #include <string>
-#include <vector>
 
 namespace einkorn::jit::disk {
 
@@ -22,12 +21,6 @@ std::string sync_folder(const std::string& path);
 
 /// A name that no other process or thread gives, on any machine that shares the folder.
 std::string unique_name();
-
-struct Bytes {
-  std::vector<std::byte> bytes;
-  std::string error;
-};
-Bytes read_all(int file);
 
 /// The folder with its files, one level deep; what cannot be removed stays.
 void remove_entry(const std::string& folder);

@@ -1,25 +1,75 @@
-#include "src/jit/expression.h"
-
 #include <einkorn/error.h>
+#include <einkorn/expression.h>
 #include <fmt/format.h>
 
 namespace einkorn::jit {
+
+namespace {
+
+/// Why the text is no one template argument, or nothing.
+std::string_view flaw_of(std::string_view text) {
+  if (text.find_first_not_of(' ') == std::string_view::npos) return "it is empty";
+  std::string open;  // closing brackets still to come
+  for (const char c : text) {
+    constexpr std::string_view kOpening = "<([";
+    constexpr std::string_view kClosing = ">)]";
+    if (const std::size_t at = kOpening.find(c); at != std::string_view::npos) {
+      open += kClosing[at];
+    } else if (kClosing.find(c) != std::string_view::npos) {
+      if (open.empty() || open.back() != c) return "its brackets do not pair";
+      open.pop_back();
+    } else if (c == ',' && open.empty()) {
+      return "it is more than one";
+    } else if (constexpr std::string_view kForeign = ";{}#\"\\`$@\n\r\t";
+               kForeign.find(c) != std::string_view::npos) {
+      return "it holds what no template argument does";
+    }
+  }
+  return open.empty() ? std::string_view() : "its brackets do not pair";
+}
+
+}  // namespace
 
 // NOLINTNEXTLINE(modernize-use-string-view): callers build template arguments from it
 std::string type_name(std::optional<DType> dtype) {
   if (!dtype) return "einkorn::none";
   switch (*dtype) {
+    case DType::kF64:
+      return "double";
     case DType::kF32:
       return "float";
     case DType::kF16:
       return "einkorn::f16";
     case DType::kBF16:
       return "einkorn::bf16";
+    case DType::kF8E4M3:
+      return "einkorn::f8e4m3";
+    case DType::kF8E5M2:
+      return "einkorn::f8e5m2";
+    case DType::kI8:
+      return "einkorn::i8";
+    case DType::kU8:
+      return "einkorn::u8";
+    case DType::kI32:
+      return "int";
+    case DType::kI64:
+      return "einkorn::i64";
+    case DType::kBool:
+      return "bool";
     default:
-      throw_error(
-          ErrorKind::kValue,
-          fmt::format("jit: template argument: expected f32, f16 or bf16, got {}", name(*dtype)));
+      throw_error(ErrorKind::kValue,
+                  fmt::format("jit: template argument: expected a dtype of at least a byte with a "
+                              "type in device code, got {}",
+                              name(*dtype)));
   }
+}
+
+// NOLINTNEXTLINE(google-explicit-constructor): see the header
+TemplateArgument::TemplateArgument(std::string text) : text_(std::move(text)) {
+  const std::string_view flaw = flaw_of(text_);
+  EK_CHECK(flaw.empty(), ErrorKind::kValue,
+           fmt::format("jit: template argument: expected a type or a constant, got \"{}\": {}",
+                       text_, flaw));
 }
 
 std::string instantiate(std::string_view name, const std::vector<TemplateArgument>& arguments) {

@@ -9,16 +9,11 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "src/jit/compile_run.h"
-#include "src/jit/compiler.h"
 #include "src/jit/compiler_flags.h"
-#include "src/jit/depfile.h"
 #include "src/jit/elf_exports.h"
 #include "src/jit/elf_identity.h"
-#include "src/jit/failure.h"
+#include "src/jit/file_job.h"
 #include "src/jit/nvcc.h"
-#include "src/jit/source_folder.h"
-#include "src/jit/time_limit.h"
 #include "src/jit/tvm_ffi.h"
 
 namespace einkorn::jit {
@@ -82,32 +77,21 @@ std::string missing_entries(const CompileInputs& inputs, std::span<const std::by
   return {};
 }
 
-class FfiJob {
+class FfiJob : FileJob {
  public:
   FfiJob(const CompileInputs& inputs, std::string nvcc)
-      : inputs_(inputs),
-        nvcc_(std::move(nvcc)),
-        label_(fmt::format("nvcc {} for tvm-ffi", nvcc_version(nvcc_))),
-        sources_(scratch_, inputs.sources, {}, toolkit_real_folders()),
-        run_(inputs, label_, time_limit_of(inputs, kTimeLimit)) {}
+      : FileJob(inputs, fmt::format("nvcc {} for tvm-ffi", nvcc_version(nvcc)), {},
+                toolkit_real_folders(), kTimeLimit),
+        nvcc_(std::move(nvcc)) {}
 
   Outcome compile() {
-    // nvcc's own temporary files go with ours when it is killed.
-    if (!run_.run(arguments(), sources_.path(), {"TMPDIR=.."})) return failure(run_.log());
-    auto artifact = std::make_shared<Artifact>();
-    artifact->image = scratch_.read_bytes(kObject);
-    const std::string missing = missing_entries(inputs_, artifact->image);
+    if (!run(arguments())) return failure(run_.log());
+    std::vector<std::string> lowered;
+    for (const std::string& entry : inputs_.entries) lowered.push_back(kFfiPrefix + entry);
+    const auto object = artifact(kObject, lowered);
+    const std::string missing = missing_entries(inputs_, object->image);
     if (!missing.empty()) return failure(run_.log() + missing);
-    artifact->target = Target::kFfi;
-    for (const std::string& entry : inputs_.entries) {
-      artifact->entries.push_back({entry, kFfiPrefix + entry, {}});
-    }
-    artifact->log = sources_.with_names(run_.log());
-    artifact->compiler = label_;
-    artifact->compile_ms = run_.elapsed_ms();
-    return {.artifact = std::move(artifact),
-            .dependencies =
-                dependencies_outside(scratch_.read(kDepfile), sources_.path(), scratch_.path())};
+    return {.artifact = object, .dependencies = dependencies(kDepfile)};
   }
 
  private:
@@ -115,8 +99,8 @@ class FfiJob {
     const FfiWheel wheel = wheel_or_throw();
     std::vector<std::string> argv = {nvcc_, "-shared", "-arch=" + inputs_.arch};
     if (!names_standard(inputs_.options)) argv.emplace_back("-std=c++20");
-    argv.insert(argv.end(), {"-O3", "-Xcompiler", "-fPIC", "-Xptxas=-v", "-MD", "-MF",
-                             std::string("../") + kDepfile});
+    argv.insert(argv.end(),
+                {"-O3", "-Xcompiler", "-fPIC", "-Xptxas=-v", "-MD", "-MF", beside(kDepfile)});
     add_include_flags(argv, sources_, inputs_.include_folders);
     for (const std::string& folder : wheel.includes) {
       argv.push_back("-I" + sources_.include_folder(folder));
@@ -124,23 +108,12 @@ class FfiJob {
     argv.insert(argv.end(), {"-x", "cu", sources_.main()});
     argv.insert(argv.end(), inputs_.options.begin(), inputs_.options.end());
     // Named in the object by its soname, without a path: whoever loads it brings the library.
-    argv.insert(argv.end(), {"-L" + sources_.include_folder(wheel.folder), "-ltvm_ffi", "-o",
-                             std::string("../") + kObject});
+    argv.insert(argv.end(),
+                {"-L" + sources_.include_folder(wheel.folder), "-ltvm_ffi", "-o", beside(kObject)});
     return argv;
   }
 
-  Outcome failure(const std::string& log) const {
-    Outcome outcome;
-    outcome.failure = compile_failure(inputs_, label_, sources_.with_names(log));
-    return outcome;
-  }
-
-  const CompileInputs& inputs_;
   std::string nvcc_;
-  std::string label_;  // for people
-  ScratchFolder scratch_;
-  SourceFolder sources_;
-  CompileRun run_;
 };
 
 class FfiModuleCompiler : public Compiler {

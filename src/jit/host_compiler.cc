@@ -6,16 +6,11 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "src/jit/compile_run.h"
-#include "src/jit/compiler.h"
 #include "src/jit/compiler_flags.h"
-#include "src/jit/depfile.h"
 #include "src/jit/elf_exports.h"
-#include "src/jit/failure.h"
+#include "src/jit/file_job.h"
 #include "src/jit/host_cxx.h"
 #include "src/jit/program_version.h"
-#include "src/jit/source_folder.h"
-#include "src/jit/time_limit.h"
 
 namespace einkorn::jit {
 namespace {
@@ -37,36 +32,18 @@ std::string missing_entries(const CompileInputs& inputs, std::span<const std::by
   return {};
 }
 
-class HostJob {
+class HostJob : FileJob {
  public:
   HostJob(const CompileInputs& inputs, std::vector<std::string> command)
-      : inputs_(inputs),
-        command_(std::move(command)),
-        label_(host_compiler_version(command_)),
-        sources_(scratch_, inputs.sources, {}),
-        run_(inputs, label_, time_limit_of(inputs, kTimeLimit)) {}
+      : FileJob(inputs, host_compiler_version(command), {}, {}, kTimeLimit),
+        command_(std::move(command)) {}
 
   Outcome compile() {
-    if (!run_.run(arguments(), sources_.path(), {"TMPDIR=" + scratch_.path()})) {
-      return failure(run_.log());
-    }
-    auto artifact = std::make_shared<Artifact>();
-    artifact->image = scratch_.read_bytes(kObject);
-    const std::string missing = missing_entries(inputs_, artifact->image);
+    if (!run(arguments())) return failure(run_.log());
+    const auto object = artifact(kObject, inputs_.entries);
+    const std::string missing = missing_entries(inputs_, object->image);
     if (!missing.empty()) return failure(run_.log() + missing);
-    artifact->target = Target::kCpu;
-    for (const std::string& entry : inputs_.entries) {
-      artifact->entries.push_back({entry, entry, {}});
-    }
-    artifact->log = sources_.with_names(run_.log());
-    artifact->compiler = label_;
-    artifact->compile_ms = run_.elapsed_ms();
-    std::vector<std::string> dependencies =
-        dependencies_outside(scratch_.read(kDepfile), sources_.path(), scratch_.path());
-    // A C file may include nothing at all. The store takes an empty list for one that it does not
-    // know, so the list names what else the result hangs on.
-    if (dependencies.empty()) dependencies.push_back(command_.front());
-    return {.artifact = std::move(artifact), .dependencies = std::move(dependencies)};
+    return {.artifact = object, .dependencies = dependencies(kDepfile)};
   }
 
  private:
@@ -78,27 +55,16 @@ class HostJob {
     if (!is_c && !names_standard(inputs_.options)) argv.emplace_back("-std=c++20");
     // What names files in the result is to name none of this folder.
     argv.push_back(fmt::format("-ffile-prefix-map={}=/einkorn", sources_.path()));
-    argv.insert(argv.end(), {"-MD", "-MF", std::string("../") + kDepfile});
+    argv.insert(argv.end(), {"-MD", "-MF", beside(kDepfile)});
     add_include_flags(argv, sources_, inputs_.include_folders);
     argv.insert(argv.end(), {"-x", is_c ? "c" : "c++", sources_.main(), "-x", "none"});
     // Behind the source, where a linker looks for what the source needs.
     argv.insert(argv.end(), inputs_.options.begin(), inputs_.options.end());
-    argv.insert(argv.end(), {"-o", std::string("../") + kObject});
+    argv.insert(argv.end(), {"-o", beside(kObject)});
     return argv;
   }
 
-  Outcome failure(const std::string& log) const {
-    Outcome outcome;
-    outcome.failure = compile_failure(inputs_, label_, sources_.with_names(log));
-    return outcome;
-  }
-
-  const CompileInputs& inputs_;
   std::vector<std::string> command_;
-  std::string label_;  // for people
-  ScratchFolder scratch_;
-  SourceFolder sources_;
-  CompileRun run_;
 };
 
 class HostCompiler : public Compiler {

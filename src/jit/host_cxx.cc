@@ -1,14 +1,12 @@
 #include "src/jit/host_cxx.h"
 
-#include <unistd.h>
-
-#include <cstdlib>
 #include <filesystem>
 #include <string_view>
 #include <system_error>
 
 #include <fmt/format.h>
 
+#include "src/core/environment.h"
 #include "src/core/subprocess.h"
 
 namespace einkorn::jit {
@@ -16,17 +14,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::string environment(const char* name) {
-  const char* value = std::getenv(name);  // NOLINT(concurrency-mt-unsafe): read only
-  return value == nullptr ? std::string() : std::string(value);
-}
-
 /// Full path of a program that is named or given by its path.
 std::optional<std::string> locate(const std::string& name, const std::string& path) {
   if (name.find('/') == std::string::npos) return subprocess::find_program(name, path);
-  std::error_code error;
-  const bool runs = fs::is_regular_file(name, error) && access(name.c_str(), X_OK) == 0;
-  return runs ? std::optional(fs::absolute(name).string()) : std::nullopt;
+  if (!subprocess::is_program(name)) return std::nullopt;
+  return fs::absolute(name).string();
 }
 
 std::vector<std::string> words_of(std::string_view text) {

@@ -18,8 +18,6 @@ namespace {
 // Raise it when the same inputs give another artifact: other fixed options, another file format.
 constexpr std::uint64_t kSchema = 1;
 
-Digest digest_of_text(std::string_view text) { return digest_of(std::as_bytes(std::span(text))); }
-
 [[noreturn]] void throw_no_such_file(const std::string& file) {
   std::string known;
   const std::string folder = file.substr(0, file.rfind('/') + 1);
@@ -126,6 +124,9 @@ CompileInputs resolve_inputs(const Request& request) {
   search.embedded = embedded_sources();
   if (request.target == Target::kCuda) search.toolkits = toolkit_include_folders();
   inputs.sources = collect(request, search);
+  for (const SourceFile& file : inputs.sources.files) {
+    inputs.files.emplace_back(file.name, digest_of(std::as_bytes(std::span(file.text))));
+  }
   inputs.content = key_of(key_parts(inputs, {}));
   return inputs;
 }
@@ -137,9 +138,7 @@ KeyParts key_parts(const CompileInputs& inputs, std::string_view compiler) {
   parts.arch = inputs.arch;
   parts.options = inputs.options;
   parts.entries = inputs.entries;
-  for (const SourceFile& file : inputs.sources.files) {
-    parts.files.emplace_back(file.name, digest_of_text(file.text));
-  }
+  parts.files = inputs.files;
   return parts;
 }
 

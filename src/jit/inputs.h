@@ -23,7 +23,8 @@ struct CompileInputs {
   SourceSet sources;                         ///< the first file is the one to compile
   std::vector<std::string> include_folders;  ///< for compilers that read the disk; in no key
   double time_limit = 0;                     ///< seconds, 0: none; in no key
-  Digest content;                            ///< of all that is in a key, compiler aside
+  std::vector<std::pair<std::string, Digest>> files;  ///< name and content of each source
+  Digest content;                                     ///< of all that is in a key, compiler aside
 
   const SourceFile& main() const { return sources.files.front(); }
 };

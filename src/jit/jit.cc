@@ -15,6 +15,7 @@
 #include <fmt/ranges.h>
 
 #include "src/cuda/driver.h"
+#include "src/jit/cpu_arch.h"
 #include "src/jit/kernel_facts.h"
 #include "src/jit/loaded_object.h"
 #include "src/jit/service.h"
@@ -98,6 +99,15 @@ cuda::Kernel raw_kernel(const Program& program, const EntryPoint& entry) {
   return module_of(program.artifact(), program.name()).kernel(entry.lowered, entry.expression);
 }
 
+void check_program(const Artifact* artifact, Target wanted, const std::string& name,
+                   std::string_view hint) {
+  EK_CHECK(artifact != nullptr, ErrorKind::kValue,
+           "jit: program: expected a compiled one, got an empty one");
+  EK_CHECK(artifact->target == wanted, ErrorKind::kValue,
+           fmt::format("jit: program {}: expected target {}, got {}\n  hint: {}", name,
+                       to_string(wanted), to_string(artifact->target), hint));
+}
+
 const EntryPoint& entry_of(const Artifact& artifact, std::string_view expression) {
   const std::vector<EntryPoint>& entries = artifact.entries;
   if (expression.empty() && entries.size() == 1) return entries.front();
@@ -141,29 +151,26 @@ Program compile(const Request& request, Trace* trace) {
     if (const auto known = memo().find(request)) return known->program;
   }
   const CompileInputs inputs = resolve_inputs(request);
-  Program program(service().answer(inputs, request.compiler, trace), inputs.main().name);
+  Program program(service().answer(inputs, request.compiler, trace), inputs.main().name,
+                  inputs.arch);
   memo().keep(request, std::make_shared<Answer>(Answer{program, {}}));
   return program;
 }
 
 Kernel Program::kernel(std::string_view expression) const {
-  EK_CHECK(artifact_ != nullptr, ErrorKind::kValue,
-           "jit: program: expected a compiled one, got an empty one");
-  EK_CHECK(artifact_->target == Target::kCuda, ErrorKind::kValue,
-           fmt::format("jit: program {}: expected CUDA code for a kernel, got code for the CPU\n"
-                       "  hint: function<...>(\"name\") gives its C functions",
-                       name_));
+  check_program(
+      artifact_.get(), Target::kCuda, name_,
+      "kernel() takes CUDA code; function<...>(\"name\") gives C functions of a CPU program");
   const EntryPoint& entry = entry_of(*artifact_, expression);
   return {raw_kernel(*this, entry), kernel_facts(*artifact_, entry.lowered)};
 }
 
 void* Program::find_symbol(const char* symbol) const {
-  EK_CHECK(artifact_ != nullptr, ErrorKind::kValue,
-           "jit: program: expected a compiled one, got an empty one");
-  EK_CHECK(artifact_->target == Target::kCpu, ErrorKind::kValue,
-           fmt::format("jit: program {}: expected code for the CPU for a function, got CUDA code\n"
-                       "  hint: kernel() gives its kernels",
-                       name_));
+  check_program(artifact_.get(), Target::kCpu, name_,
+                "function() takes code for the CPU; kernel() gives kernels of a CUDA program");
+  if (const auto reason = cannot_run(arch_)) {
+    throw_error(ErrorKind::kRuntime, fmt::format("jit: program {}: {}", name_, *reason));
+  }
   return LoadedObject::load(artifact_->key, artifact_->image, name_).symbol(symbol);
 }
 

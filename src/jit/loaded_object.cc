@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -14,6 +13,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "src/core/file.h"
 #include "src/jit/digest.h"
 #include "src/jit/elf_exports.h"
 #include "src/jit/scratch_folder.h"
@@ -31,22 +31,12 @@ void* open_file(const std::string& path) {
   return dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
 }
 
-bool write_all(int file, std::span<const std::byte> bytes) {
-  while (!bytes.empty()) {
-    const ssize_t count = write(file, bytes.data(), bytes.size());
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) return false;
-    bytes = bytes.subspan(static_cast<std::size_t>(count));
-  }
-  return true;
-}
-
 /// Loads from a file in memory. Null: see `reason`.
 void* open_in_memory(std::span<const std::byte> image, const std::string& name,
                      std::string& reason) {
   const int file = memfd_create(name.substr(0, 200).c_str(), MFD_CLOEXEC);
   if (file < 0) return nullptr;
-  if (write_all(file, image)) {
+  if (!write_all(file, image)) {
     // The file stays open when all goes well: the loader knows objects by their path, and would
     // give the old one for a new one whose descriptor has the same number.
     if (void* handle = open_file(fmt::format("/proc/self/fd/{}", file))) return handle;

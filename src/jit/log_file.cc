@@ -6,10 +6,12 @@
 
 #include <atomic>
 #include <cerrno>
-#include <cstdlib>
 #include <system_error>
 
 #include <fmt/format.h>
+
+#include "src/core/environment.h"
+#include "src/core/file.h"
 
 namespace einkorn::jit {
 namespace {
@@ -30,23 +32,11 @@ std::string make_private_folder(const std::string& path) {
   return {};
 }
 
-std::string write_all(int file, std::string_view text) {
-  while (!text.empty()) {
-    const ssize_t written = write(file, text.data(), text.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) return std::system_category().message(errno);
-    text.remove_prefix(static_cast<std::size_t>(written));
-  }
-  return {};
-}
-
 }  // namespace
 
 LogFile write_log(std::string_view stem, std::string_view text) {
   static std::atomic<unsigned> counter{0};
-  const char* tmpdir = std::getenv("TMPDIR");  // NOLINT(concurrency-mt-unsafe): read only
-  const std::string root = tmpdir == nullptr || tmpdir[0] == '\0' ? "/tmp" : tmpdir;
-  const std::string own = fmt::format("{}/einkorn-{}", root, geteuid());
+  const std::string own = fmt::format("{}/einkorn-{}", temporary_root(), geteuid());
   const std::string folder = own + "/logs";
   for (const std::string& path : {own, folder}) {
     if (std::string reason = make_private_folder(path); !reason.empty()) return {{}, reason};
@@ -59,11 +49,11 @@ LogFile write_log(std::string_view stem, std::string_view text) {
   const std::string path = fmt::format("{}/{}-{}-{}.log", folder, safe, getpid(), counter++);
   const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
   if (file < 0) return {{}, reason_of(errno, path)};
-  std::string reason = write_all(file, text);
-  if (close(file) != 0 && reason.empty()) reason = std::system_category().message(errno);
-  if (reason.empty()) return {path, {}};
+  std::error_code error = write_all(file, std::as_bytes(std::span(text)));
+  if (close(file) != 0 && !error) error = {errno, std::system_category()};
+  if (!error) return {path, {}};
   unlink(path.c_str());  // a partial log would be taken for the whole
-  return {{}, fmt::format("{}: {}", path, reason)};
+  return {{}, fmt::format("{}: {}", path, error.message())};
 }
 
 }  // namespace einkorn::jit

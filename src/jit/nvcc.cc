@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <cstdlib>
 #include <filesystem>
 #include <system_error>
 
@@ -12,6 +11,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "src/core/environment.h"
 #include "src/core/file.h"
 #include "src/core/subprocess.h"
 #include "src/jit/digest.h"
@@ -24,23 +24,13 @@ namespace fs = std::filesystem;
 
 constexpr const char* kVariable = "EINKORN_NVCC";
 
-std::string environment(const char* name) {
-  const char* value = std::getenv(name);  // NOLINT(concurrency-mt-unsafe): read only
-  return value == nullptr ? std::string() : std::string(value);
-}
-
-bool is_program(const std::string& path) {
-  std::error_code ignored;
-  return fs::is_regular_file(path, ignored) && access(path.c_str(), X_OK) == 0;
-}
-
 /// The compiler that nvcc preprocesses with, or nothing when it would find none.
 std::optional<std::string> host_compiler() {
   std::string named = environment("NVCC_CCBIN");
   if (named.empty()) return subprocess::find_program("gcc");
   std::error_code ignored;
   if (fs::is_directory(named, ignored)) return named + "/gcc";
-  if (is_program(named)) return named;
+  if (subprocess::is_program(named)) return named;
   return subprocess::find_program(named);
 }
 
@@ -88,17 +78,9 @@ NvccRoots NvccRoots::of_process() {
   return roots;
 }
 
-NvccSearch find_nvcc(const NvccRoots& roots) {
-  NvccSearch search;
-  if (roots.override_path) {
-    if (is_program(*roots.override_path)) {
-      search.path = fs::absolute(*roots.override_path).string();
-    } else {
-      search.tried.push_back(
-          fmt::format("{} ({}; nothing else is tried)", *roots.override_path, kVariable));
-    }
-    return search;
-  }
+ProgramSearch find_nvcc(const NvccRoots& roots) {
+  ProgramSearch search;
+  if (roots.override_path) return search_override(*roots.override_path, kVariable);
   search.path = subprocess::find_program("nvcc", roots.path);
   if (search.path) {
     search.path = fs::absolute(*search.path).string();
@@ -107,7 +89,7 @@ NvccSearch find_nvcc(const NvccRoots& roots) {
   search.tried.push_back(fmt::format("PATH: {}", roots.path));
   for (const std::string& toolkit : roots.toolkits) {
     std::string candidate = fs::absolute(toolkit + "/bin/nvcc").string();
-    if (is_program(candidate)) {
+    if (subprocess::is_program(candidate)) {
       search.path = std::move(candidate);
       return search;
     }
@@ -117,7 +99,7 @@ NvccSearch find_nvcc(const NvccRoots& roots) {
 }
 
 std::optional<std::string> nvcc_refusal(const CompileInputs& inputs) {
-  const NvccSearch search = find_nvcc(NvccRoots::of_process());
+  const ProgramSearch search = find_nvcc(NvccRoots::of_process());
   if (!search.path) {
     return fmt::format("nvcc was not found; tried:\n      {}\n    hint: {}",
                        fmt::join(search.tried, "\n      "),
@@ -136,7 +118,7 @@ std::optional<std::string> nvcc_refusal(const CompileInputs& inputs) {
 }
 
 std::string nvcc_path() {
-  NvccSearch search = find_nvcc(NvccRoots::of_process());
+  ProgramSearch search = find_nvcc(NvccRoots::of_process());
   EK_CHECK(
       search.path.has_value(), ErrorKind::kRuntime,
       fmt::format("jit: nvcc: expected one, found in none of: {}", fmt::join(search.tried, ", ")));

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "src/jit/inputs.h"
+#include "src/jit/program_search.h"
 
 namespace einkorn::jit {
 
@@ -19,11 +20,7 @@ struct NvccRoots {
   static NvccRoots of_process();
 };
 
-struct NvccSearch {
-  std::optional<std::string> path;  ///< nothing when no place had it
-  std::vector<std::string> tried;   ///< in order
-};
-NvccSearch find_nvcc(const NvccRoots& roots);
+ProgramSearch find_nvcc(const NvccRoots& roots);
 
 /// Why nvcc cannot compile these inputs here, or nothing: it or its host compiler is missing, or an
 /// option holds what nvcc would have a shell interpret.

@@ -6,16 +6,10 @@
 
 #include <fmt/format.h>
 
-#include "src/jit/compile_run.h"
-#include "src/jit/compiler.h"
 #include "src/jit/compiler_flags.h"
-#include "src/jit/depfile.h"
-#include "src/jit/diagnostics.h"
-#include "src/jit/failure.h"
+#include "src/jit/file_job.h"
 #include "src/jit/nvcc.h"
 #include "src/jit/ptx_entries.h"
-#include "src/jit/source_folder.h"
-#include "src/jit/time_limit.h"
 
 namespace einkorn::jit {
 namespace {
@@ -28,17 +22,13 @@ constexpr const char* kAssembled = "kernels.ptx";
 constexpr const char* kCubin = "unit.cubin";
 constexpr const char* kDepfile = "unit.d";
 
-std::string beside(std::string_view name) { return fmt::format("../{}", name); }
-
 /// One compilation: source to PTX, names out of it, PTX to cubin.
-class NvccJob {
+class NvccJob : FileJob {
  public:
   NvccJob(const CompileInputs& inputs, std::string nvcc)
-      : inputs_(inputs),
-        nvcc_(std::move(nvcc)),
-        label_("nvcc " + nvcc_version(nvcc_)),
-        sources_(scratch_, inputs.sources, entry_table(inputs.entries), toolkit_real_folders()),
-        run_(inputs, label_, time_limit_of(inputs, kTimeLimit)) {}
+      : FileJob(inputs, "nvcc " + nvcc_version(nvcc), entry_table(inputs.entries),
+                toolkit_real_folders(), kTimeLimit),
+        nvcc_(std::move(nvcc)) {}
 
   Outcome compile() {
     std::vector<std::string> argv = command();
@@ -55,9 +45,7 @@ class NvccJob {
     argv = command();
     argv.insert(argv.end(), {"-Xptxas=-v", "-cubin", beside(kAssembled), "-o", beside(kCubin)});
     if (!run(argv)) return failure(run_.log());
-    return {.artifact = artifact(entries.lowered),
-            .dependencies =
-                dependencies_outside(scratch_.read(kDepfile), sources_.path(), scratch_.path())};
+    return {.artifact = artifact(kCubin, entries.lowered), .dependencies = dependencies(kDepfile)};
   }
 
  private:
@@ -69,41 +57,7 @@ class NvccJob {
     return argv;
   }
 
-  bool run(const std::vector<std::string>& argv) {
-    // nvcc's own temporary files go with ours when it is killed.
-    return run_.run(argv, sources_.path(), {"TMPDIR=.."});
-  }
-
-  Outcome failure(const std::string& log) const {
-    Outcome outcome;
-    outcome.failure = compile_failure(inputs_, label_, sources_.with_names(log));
-    return outcome;
-  }
-
-  std::shared_ptr<const Artifact> artifact(const std::vector<std::string>& lowered) const {
-    auto out = std::make_shared<Artifact>();
-    out->target = Target::kCuda;
-    out->image = scratch_.read_bytes(kCubin);
-    out->log = sources_.with_names(run_.log());
-    out->compiler = label_;
-    const std::vector<KernelResources> reported = parse_resources(out->log);
-    for (std::size_t i = 0; i < lowered.size(); ++i) {
-      EntryPoint entry{inputs_.entries[i], lowered[i], {}};
-      for (const KernelResources& kernel : reported) {
-        if (kernel.lowered == entry.lowered) entry.resources = kernel.resources;
-      }
-      out->entries.push_back(std::move(entry));
-    }
-    out->compile_ms = run_.elapsed_ms();
-    return out;
-  }
-
-  const CompileInputs& inputs_;
   std::string nvcc_;
-  std::string label_;  // for people
-  ScratchFolder scratch_;
-  SourceFolder sources_;
-  CompileRun run_;
 };
 
 class NvccCompiler : public Compiler {

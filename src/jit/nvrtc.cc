@@ -3,7 +3,6 @@
 #include <dlfcn.h>
 
 #include <algorithm>
-#include <charconv>
 #include <filesystem>
 #include <system_error>
 
@@ -11,27 +10,13 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "src/jit/arch_name.h"
+
 namespace einkorn::jit {
 namespace {
 
-template <class Function>
-void resolve(const cuda::DynamicLibrary& library, const char* name, Function& out) {
-  out = reinterpret_cast<Function>(library.symbol(name));
-  EK_CHECK(out != nullptr, ErrorKind::kRuntime,
-           fmt::format("libnvrtc: function {} is missing from {}\n"
-                       "  hint: einkorn needs NVRTC 12.0 or newer: pip install nvidia-cuda-nvrtc",
-                       name, library.path()));
-}
-
-/// 90 of "sm_90a"; 0 when the text has another form.
-int parse_arch(std::string_view arch) {
-  if (!arch.starts_with("sm_")) return 0;
-  arch.remove_prefix(3);
-  if (arch.ends_with('a') || arch.ends_with('f')) arch.remove_suffix(1);
-  int number = 0;
-  const auto [end, error] = std::from_chars(arch.data(), arch.data() + arch.size(), number);
-  return error == std::errc() && end == arch.data() + arch.size() ? number : 0;
-}
+constexpr std::string_view kHint =
+    "einkorn needs NVRTC 12.0 or newer: pip install nvidia-cuda-nvrtc";
 
 /// NVRTC opens its built-ins by soname when it first compiles, and its wheel has no run path: they
 /// are found there only if they are in the process already, or by luck in a toolkit of this
@@ -53,7 +38,7 @@ void open_builtins(const std::string& nvrtc_path, int major, int minor) {
 }  // namespace
 
 Nvrtc::Nvrtc(cuda::DynamicLibrary opened) : library(std::move(opened)) {
-#define EK_RESOLVE(function) resolve(library, #function, function);
+#define EK_RESOLVE(function) library.resolve(#function, function, kHint);
   EK_NVRTC_FUNCTIONS(EK_RESOLVE)
 #undef EK_RESOLVE
   int count = 0;
@@ -79,7 +64,7 @@ const Nvrtc& nvrtc() {
 }
 
 void check_arch(const Nvrtc& compiler, const std::string& arch) {
-  const int number = parse_arch(arch);
+  const int number = sm_number(arch);
   const auto& known = compiler.archs;
   if (number != 0 && std::find(known.begin(), known.end(), number) != known.end()) return;
   throw_error(ErrorKind::kValue,

@@ -125,14 +125,12 @@ std::shared_ptr<Artifact> artifact_of(const CompileInputs& inputs, const NvrtcPr
   artifact->log = program.log();
   artifact->image = program.cubin();
   artifact->compiler = compiler.id();
-  const std::vector<KernelResources> reported = parse_resources(artifact->log);
+  std::vector<std::string> lowered;
+  lowered.reserve(inputs.entries.size());
   for (const std::string& expression : inputs.entries) {
-    EntryPoint entry{expression, program.lowered(expression), {}};
-    for (const KernelResources& kernel : reported) {
-      if (kernel.lowered == entry.lowered) entry.resources = kernel.resources;
-    }
-    artifact->entries.push_back(std::move(entry));
+    lowered.push_back(program.lowered(expression));
   }
+  artifact->entries = entry_points(inputs.entries, lowered, artifact->log);
   return artifact;
 }
 

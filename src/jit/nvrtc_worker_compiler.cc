@@ -28,7 +28,7 @@ class NvrtcWorkerCompiler : public Compiler {
 
   std::optional<std::string> refusal(const CompileInputs& inputs) override {
     if (inputs.target != Target::kCuda) return "it compiles CUDA to cubins, nothing else";
-    const WorkerSearch search = find_worker(WorkerRoots::of_process());
+    const ProgramSearch search = find_worker(WorkerRoots::of_process());
     if (!search.path) {
       return fmt::format(
           "the compile worker was not found; tried:\n      {}\n    hint: build the target "
@@ -45,7 +45,7 @@ class NvrtcWorkerCompiler : public Compiler {
   std::string identity() override { return nvrtc_compiler().identity(); }
 
   Outcome compile(const CompileInputs& inputs) override {
-    const WorkerSearch search = find_worker(WorkerRoots::of_process());
+    const ProgramSearch search = find_worker(WorkerRoots::of_process());
     EK_CHECK(search.path.has_value(), ErrorKind::kRuntime,
              fmt::format("jit: compile worker: expected einkorn_jit_worker, found none in: {}",
                          fmt::join(search.tried, ", ")));

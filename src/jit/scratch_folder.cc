@@ -1,7 +1,6 @@
 #include "src/jit/scratch_folder.h"
 
 #include <cerrno>
-#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -10,17 +9,13 @@
 #include <einkorn/error.h>
 #include <fmt/format.h>
 
+#include "src/core/environment.h"
 #include "src/core/file.h"
 
 namespace einkorn::jit {
 namespace {
 
 namespace fs = std::filesystem;
-
-std::string temporary_root() {
-  const char* value = std::getenv("TMPDIR");  // NOLINT(concurrency-mt-unsafe): read only
-  return value == nullptr || value[0] == '\0' ? "/tmp" : value;
-}
 
 }  // namespace
 

@@ -12,6 +12,7 @@
 #include "src/core/warning.h"
 #include "src/jit/cache_root.h"
 #include "src/jit/key_lock.h"
+#include "src/jit/program_version.h"
 
 namespace einkorn::jit {
 namespace {
@@ -36,8 +37,10 @@ std::optional<KeyParts> with_dependencies(KeyParts parts, const std::vector<std:
   return parts;
 }
 
-std::string first_line(std::string_view text) {
-  return std::string(text.substr(0, text.find('\n')));
+/// What a compiler read is kept by what it was given, whatever its version: the paths are only
+/// where to look, and an upgraded one has another key all the same.
+Digest dependency_key(const CompileInputs& inputs, const Compiler& compiler) {
+  return key_of(key_parts(inputs, compiler.name()));
 }
 
 }  // namespace
@@ -94,7 +97,7 @@ bool Service::ask_packs(Job& job) {
 void Service::find_compilers(Job& job, const std::string& compiler) {
   bool known = compiler.empty();
   for (Compiler* one : compilers_) {
-    if (!compiler.empty() && one->name() != compiler) continue;
+    if (compiler.empty() ? one->target() != job.inputs.target : one->name() != compiler) continue;
     known = true;
     const Clock::time_point start = Clock::now();
     if (const auto reason = one->refusal(job.inputs)) {
@@ -119,18 +122,20 @@ bool Service::ask_store(Job& job, bool again) {
   }
   std::string last_identity;
   for (Compiler* one : job.usable) {
-    const std::string identity = one->identity();
-    if (identity == last_identity) continue;  // the same artifacts
-    last_identity = identity;
     const Clock::time_point start = Clock::now();
-    std::optional<KeyParts> parts = key_parts(job.inputs, identity);
-    if (one->reads_disk()) {
-      const std::vector<std::string> paths = disk->dependencies(key_of(*parts));
-      parts = paths.empty() ? std::nullopt : with_dependencies(*std::move(parts), paths);
-    }
     Store::Found found;
     found.reason = "miss";
-    if (parts) found = disk->lookup(key_of(*parts), job.inputs.arch);
+    std::optional<std::vector<std::string>> paths = std::vector<std::string>();
+    // Asked before the identity, for which some compilers have to be run.
+    if (one->reads_disk()) paths = disk->dependencies(dependency_key(job.inputs, *one));
+    if (paths) {
+      const std::string identity = one->identity();
+      if (identity == last_identity) continue;  // the same artifacts
+      last_identity = identity;
+      if (const auto parts = with_dependencies(key_parts(job.inputs, identity), *paths)) {
+        found = disk->lookup(key_of(*parts), job.inputs.arch);
+      }
+    }
     if (!again || found.artifact != nullptr) {
       job.note(fmt::format("store, by {}", one->name()), found.artifact ? "hit" : found.reason,
                start);
@@ -168,7 +173,8 @@ bool Service::compile_with(Job& job, std::size_t index) {
   const Clock::time_point start = Clock::now();
   Outcome outcome = compiler.compile(job.inputs);
   if (outcome.failure) {
-    job.note(std::string(compiler.name()), "failed: " + first_line(outcome.failure->what()), start);
+    job.note(std::string(compiler.name()),
+             fmt::format("failed: {}", first_line_of(outcome.failure->what())), start);
     const bool first = !job.outcome.failure.has_value();
     const bool go_on = outcome.other_compiler_may && index + 1 < job.usable.size();
     // The first compiler's message stays when the others say no as well.
@@ -183,7 +189,6 @@ bool Service::compile_with(Job& job, std::size_t index) {
 void Service::publish(Job& job, Compiler& compiler, const Outcome& outcome) {
   // Asked again: a compiler knows exactly what it is once it was loaded.
   KeyParts parts = key_parts(job.inputs, compiler.identity());
-  const Digest own = key_of(parts);
   Store* disk = store();
   std::string trouble;
   if (compiler.reads_disk()) {
@@ -196,8 +201,8 @@ void Service::publish(Job& job, Compiler& compiler, const Outcome& outcome) {
   if (disk == nullptr) return;
   const Clock::time_point start = Clock::now();
   trouble = disk->publish(key, job.inputs.arch, *artifact, parts);
-  if (trouble.empty() && !outcome.dependencies.empty()) {
-    trouble = disk->set_dependencies(own, outcome.dependencies);
+  if (trouble.empty() && compiler.reads_disk()) {
+    trouble = disk->set_dependencies(dependency_key(job.inputs, compiler), outcome.dependencies);
   }
   job.note("store", trouble.empty() ? "published" : "not published: " + trouble, start);
   if (!trouble.empty()) {

@@ -3,23 +3,16 @@
 #include <unistd.h>
 
 #include <charconv>
-#include <cstdlib>
 #include <limits>
-#include <optional>
 #include <string_view>
 
 #include <einkorn/error.h>
 #include <fmt/format.h>
 
+#include "src/core/environment.h"
+
 namespace einkorn::jit {
 namespace {
-
-/// Nothing when it is unset or empty.
-std::optional<std::string> variable(const char* name) {
-  const char* value = std::getenv(name);  // NOLINT(concurrency-mt-unsafe): read only
-  if (value == nullptr || value[0] == '\0') return std::nullopt;
-  return value;
-}
 
 Mode parse_mode(const std::string& text) {
   if (text == "on") return Mode::kOn;
@@ -33,16 +26,6 @@ bool parse_flag(const char* name, const std::string& text) {
   EK_CHECK(text == "0" || text == "1", ErrorKind::kValue,
            fmt::format("{}: expected 0 or 1, got \"{}\"", name, text));
   return text == "1";
-}
-
-std::vector<std::string> split(std::string_view text) {
-  std::vector<std::string> out;
-  while (!text.empty()) {
-    const std::size_t end = std::min(text.find(':'), text.size());
-    if (end > 0) out.emplace_back(text.substr(0, end));
-    text.remove_prefix(std::min(end + 1, text.size()));
-  }
-  return out;
 }
 
 }  // namespace
@@ -64,14 +47,17 @@ std::uint64_t parse_bytes(const std::string& variable, const std::string& text) 
 
 Settings Settings::from_environment() {
   Settings out;
-  if (const auto text = variable("EINKORN_JIT")) out.mode = parse_mode(*text);
-  if (const auto text = variable("EINKORN_CACHE_DIR")) out.cache_dir = *text;
-  if (const auto text = variable("EINKORN_PACK")) out.packs = split(*text);
-  if (const auto text = variable("EINKORN_CACHE_MAX")) {
-    out.max_bytes = parse_bytes("EINKORN_CACHE_MAX", *text);
+  if (const std::string text = environment("EINKORN_JIT"); !text.empty())
+    out.mode = parse_mode(text);
+  if (const std::string text = environment("EINKORN_CACHE_DIR"); !text.empty())
+    out.cache_dir = text;
+  if (const std::string text = environment("EINKORN_PACK"); !text.empty())
+    out.packs = split_list(text);
+  if (const std::string text = environment("EINKORN_CACHE_MAX"); !text.empty()) {
+    out.max_bytes = parse_bytes("EINKORN_CACHE_MAX", text);
   }
-  if (const auto text = variable("EINKORN_CACHE_TRUST")) {
-    out.trust = parse_flag("EINKORN_CACHE_TRUST", *text);
+  if (const std::string text = environment("EINKORN_CACHE_TRUST"); !text.empty()) {
+    out.trust = parse_flag("EINKORN_CACHE_TRUST", text);
   }
   return out;
 }
@@ -79,9 +65,13 @@ Settings Settings::from_environment() {
 std::vector<std::string> cache_candidates(const Settings& settings) {
   if (!settings.cache_dir.empty()) return {settings.cache_dir};
   std::vector<std::string> out;
-  if (const auto cache = variable("XDG_CACHE_HOME")) out.push_back(*cache + "/einkorn");
-  if (const auto home = variable("HOME")) out.push_back(*home + "/.cache/einkorn");
-  out.push_back(fmt::format("{}/einkorn-{}/cache", variable("TMPDIR").value_or("/tmp"), geteuid()));
+  if (const std::string cache = environment("XDG_CACHE_HOME"); !cache.empty()) {
+    out.push_back(cache + "/einkorn");
+  }
+  if (const std::string home = environment("HOME"); !home.empty()) {
+    out.push_back(home + "/.cache/einkorn");
+  }
+  out.push_back(fmt::format("{}/einkorn-{}/cache", temporary_root(), geteuid()));
   return out;
 }
 

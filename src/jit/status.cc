@@ -20,14 +20,19 @@ std::string_view text_of(Mode mode) {
 
 }  // namespace
 
+std::string cache_root() {
+  const Store* store = service().store();
+  return store == nullptr ? std::string() : store->root();
+}
+
 CacheStatus cache_status() {
   CacheStatus out;
   const Settings& settings = service().settings();
   out.mode = text_of(settings.mode);
   out.max_bytes = settings.max_bytes;
   out.packs = settings.packs;
-  if (const Store* store = service().store()) {
-    out.root = store->root();
+  out.root = cache_root();
+  if (!out.root.empty()) {
     const std::vector<StoreEntry> entries = list_entries(out.root);
     out.entries = entries.size();
     out.bytes = total_bytes(entries);

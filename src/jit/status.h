@@ -17,7 +17,10 @@ struct CacheStatus {
   std::vector<std::string> packs;
 };
 
-/// Of this process's service. Makes the cache folder when it is not there.
+/// Of this process's service; empty: memory only. Makes the cache folder when it is not there.
+std::string cache_root();
+
+/// Looks through the whole cache. Makes the cache folder when it is not there.
 CacheStatus cache_status();
 
 struct CompilerStatus {

@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "src/core/file.h"
 #include "src/jit/artifact_file.h"
 #include "src/jit/codec.h"
 #include "src/jit/disk.h"
@@ -44,9 +45,9 @@ std::string move_into_place(const std::string& from, const std::string& to) {
 }
 
 Store::Found unpack(const Digest& key, int file) {
-  const disk::Bytes content = disk::read_all(file);
-  if (!content.error.empty()) return {nullptr, "cannot be read: " + content.error};
-  Unpacked unpacked = unpack_artifact(key, content.bytes);
+  const FileContent content = read_file(file);
+  if (content.error) return {nullptr, "cannot be read: " + content.error.message()};
+  Unpacked unpacked = unpack_artifact(key, std::as_bytes(std::span(content.text)));
   return {std::move(unpacked.artifact), std::move(unpacked.reason)};
 }
 
@@ -148,16 +149,15 @@ void Store::keep_within_cap(std::uint64_t added) {
   if (size_ > options_.max_bytes) size_ = collect_garbage(options_.root, options_.max_bytes).left;
 }
 
-std::vector<std::string> Store::dependencies(const Digest& key) const {
-  std::vector<std::string> out;
+std::optional<std::vector<std::string>> Store::dependencies(const Digest& key) const {
   const int file = open(deps_file(options_.root, key).c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-  if (file < 0) return out;
-  const disk::Bytes content =
-      untrusted(file).empty() ? disk::read_all(file) : disk::Bytes{{}, "untrusted"};
+  if (file < 0) return std::nullopt;
+  const FileContent content = untrusted(file).empty() ? read_file(file) : FileContent{};
   close(file);
-  Reader in(content.bytes);
-  out = in.texts();
-  return in.at_end() ? out : std::vector<std::string>();
+  Reader in(std::as_bytes(std::span(content.text)));
+  std::vector<std::string> out = in.texts();
+  if (!in.at_end()) return std::nullopt;
+  return out;
 }
 
 std::string Store::set_dependencies(const Digest& key, const std::vector<std::string>& paths) {

@@ -18,6 +18,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -49,8 +50,8 @@ class Store {
   std::string publish(const Digest& key, std::string_view arch, const Artifact& artifact,
                       const KeyParts& parts);
 
-  /// Files that the compiler read when this key was last compiled; empty when unknown.
-  std::vector<std::string> dependencies(const Digest& key) const;
+  /// Files that a compiler read when it last compiled what the key stands for; nothing: unknown.
+  std::optional<std::vector<std::string>> dependencies(const Digest& key) const;
   std::string set_dependencies(const Digest& key, const std::vector<std::string>& paths);
 
   /// For a KeyLock; its folder is made when it can be.

@@ -2,12 +2,12 @@
 
 #include <charconv>
 #include <cmath>
-#include <cstdlib>
 #include <string>
 
 #include <einkorn/error.h>
 #include <fmt/format.h>
 
+#include "src/core/environment.h"
 #include "src/jit/failure.h"
 
 namespace einkorn::jit {
@@ -28,8 +28,8 @@ double parse_seconds(std::string_view text) {
 
 double time_limit_of(const CompileInputs& inputs, double fallback) {
   if (inputs.time_limit > 0) return inputs.time_limit;
-  const char* value = std::getenv(kVariable);  // NOLINT(concurrency-mt-unsafe): read only
-  return value == nullptr || value[0] == '\0' ? fallback : parse_seconds(value);
+  const std::string text = environment(kVariable);
+  return text.empty() ? fallback : parse_seconds(text);
 }
 
 void throw_time_limit(const CompileInputs& inputs, std::string_view compiler, double seconds) {

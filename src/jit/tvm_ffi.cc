@@ -6,18 +6,11 @@
 namespace einkorn::jit {
 namespace {
 
+constexpr std::string_view kHint = "pip install --upgrade apache-tvm-ffi";
+
 // Version 0.X.Y: X changes with the C ABI.
 constexpr std::uint32_t kMajor = 0;
 constexpr std::uint32_t kMinor = 1;
-
-template <class Function>
-void resolve(const cuda::DynamicLibrary& library, const char* name, Function& out) {
-  out = reinterpret_cast<Function>(library.symbol(name));
-  EK_CHECK(out != nullptr, ErrorKind::kRuntime,
-           fmt::format("libtvm_ffi: function {} is missing from {}\n"
-                       "  hint: pip install --upgrade apache-tvm-ffi",
-                       name, library.path()));
-}
 
 }  // namespace
 
@@ -33,10 +26,10 @@ const cuda::LibrarySpec& tvm_ffi_spec() {
 }
 
 TvmFfi::TvmFfi() : library(cuda::DynamicLibrary::open(tvm_ffi_spec())) {
-  resolve(library, "TVMFFIGetVersion", get_version);
-  resolve(library, "TVMFFIObjectDecRef", release);
-  resolve(library, "TVMFFIErrorMoveFromRaised", take_raised);
-  resolve(library, "TVMFFIEnvSetStream", set_stream);
+  library.resolve("TVMFFIGetVersion", get_version, kHint);
+  library.resolve("TVMFFIObjectDecRef", release, kHint);
+  library.resolve("TVMFFIErrorMoveFromRaised", take_raised, kHint);
+  library.resolve("TVMFFIEnvSetStream", set_stream, kHint);
   FfiVersion version;
   get_version(&version);
   EK_CHECK(

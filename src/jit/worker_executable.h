@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "src/jit/program_search.h"
+
 namespace einkorn::jit {
 
 /// What the process contributes to the search; a value, so that tests can make one up.
@@ -16,13 +18,8 @@ struct WorkerRoots {
   static WorkerRoots of_process();
 };
 
-struct WorkerSearch {
-  std::optional<std::string> path;  ///< nothing when no place had it
-  std::vector<std::string> tried;   ///< in order
-};
-
 /// The variable alone when it is set, else `.`, `lib`, `../lib` and `../libexec/einkorn` of each
 /// anchor.
-WorkerSearch find_worker(const WorkerRoots& roots);
+ProgramSearch find_worker(const WorkerRoots& roots);
 
 }  // namespace einkorn::jit

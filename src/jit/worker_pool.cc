@@ -7,7 +7,6 @@
 #include <atomic>
 #include <charconv>
 #include <chrono>
-#include <cstdlib>
 #include <string_view>
 #include <thread>
 #include <utility>
@@ -15,6 +14,7 @@
 #include <einkorn/error.h>
 #include <fmt/format.h>
 
+#include "src/core/environment.h"
 #include "src/jit/failure.h"
 #include "src/jit/time_limit.h"
 #include "src/jit/worker_protocol.h"
@@ -143,9 +143,8 @@ std::vector<pid_t> WorkerPool::idle_pids() const {
 }
 
 std::size_t worker_limit() {
-  const char* value = std::getenv("EINKORN_JIT_WORKERS");  // NOLINT(concurrency-mt-unsafe)
-  if (value == nullptr || value[0] == '\0') return usable_cpus();
-  const std::string_view text = value;
+  const std::string text = environment("EINKORN_JIT_WORKERS");
+  if (text.empty()) return usable_cpus();
   std::size_t number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   EK_CHECK(error == std::errc() && end == text.data() + text.size() && number >= 1 &&

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <utility>
 
+#include "src/jit/artifact_file.h"
 #include "src/jit/codec.h"
 
 namespace einkorn::jit {
@@ -35,44 +36,6 @@ std::optional<Error> get_error(Reader& reader) {
   std::string text = reader.text();
   if (!reader.ok() || kind > static_cast<std::uint8_t>(ErrorKind::kRuntime)) return std::nullopt;
   return Error(static_cast<ErrorKind>(kind), std::move(text));
-}
-
-void put_artifact(Writer& writer, const Artifact& artifact) {
-  writer.put(static_cast<std::uint8_t>(artifact.target));
-  writer.put(std::span<const std::byte>(artifact.image));
-  writer.put(std::uint64_t{artifact.entries.size()});
-  for (const EntryPoint& entry : artifact.entries) {
-    writer.put(entry.expression);
-    writer.put(entry.lowered);
-    writer.put(entry.resources.registers);
-    writer.put(entry.resources.static_smem);
-    writer.put(entry.resources.stack_bytes);
-    writer.put(entry.resources.spill_stores);
-    writer.put(entry.resources.spill_loads);
-  }
-  writer.put(artifact.log);
-  writer.put(artifact.compiler);
-  writer.put(artifact.compile_ms);
-}
-
-std::shared_ptr<const Artifact> get_artifact(Reader& reader) {
-  auto artifact = std::make_shared<Artifact>();
-  artifact->target = static_cast<Target>(reader.number<std::uint8_t>());
-  artifact->image = reader.blob();
-  artifact->entries.resize(reader.count(2 * sizeof(std::uint64_t)));
-  for (EntryPoint& entry : artifact->entries) {
-    entry.expression = reader.text();
-    entry.lowered = reader.text();
-    entry.resources.registers = reader.number<int>();
-    entry.resources.static_smem = reader.number<std::int64_t>();
-    entry.resources.stack_bytes = reader.number<std::int64_t>();
-    entry.resources.spill_stores = reader.number<std::int64_t>();
-    entry.resources.spill_loads = reader.number<std::int64_t>();
-  }
-  artifact->log = reader.text();
-  artifact->compiler = reader.text();
-  artifact->compile_ms = reader.number<double>();
-  return artifact;
 }
 
 /// Waits until the socket is ready for `events`.
@@ -177,7 +140,7 @@ Message encode_reply(const Outcome& outcome) {
     writer.put(std::uint8_t{outcome.other_compiler_may});
   } else {
     writer.put(std::uint8_t{kArtifact});
-    put_artifact(writer, *outcome.artifact);
+    write_artifact(writer, *outcome.artifact);
   }
   writer.put(outcome.dependencies);
   return writer.bytes();
@@ -197,7 +160,7 @@ std::optional<Reply> decode_reply(std::span<const std::byte> message) {
   Reply reply;
   switch (reader.number<std::uint8_t>()) {
     case kArtifact:
-      reply.outcome.artifact = get_artifact(reader);
+      reply.outcome.artifact = std::make_shared<Artifact>(read_artifact(reader));
       reply.outcome.dependencies = reader.texts();
       break;
     case kFailure:

@@ -2,12 +2,13 @@
 
 #include <dlfcn.h>
 
-#include <cstdlib>
 #include <string>
 #include <string_view>
 
 #include <einkorn/error.h>
 #include <fmt/format.h>
+
+#include "src/core/environment.h"
 
 namespace einkorn::detail {
 namespace {
@@ -46,15 +47,9 @@ void load_one(const std::string& path, PluginHost& host) {
 }  // namespace
 
 bool load_plugins(PluginHost& host) {
-  const char* variable = std::getenv("EINKORN_PLUGINS");
-  if (variable == nullptr || *variable == '\0') return false;
-  std::string_view rest = variable;
-  while (!rest.empty()) {
-    const std::size_t colon = std::min(rest.find(':'), rest.size());
-    if (colon > 0) load_one(std::string(rest.substr(0, colon)), host);
-    rest.remove_prefix(std::min(colon + 1, rest.size()));
-  }
-  return true;
+  const std::string paths = environment("EINKORN_PLUGINS");
+  for (const std::string& path : split_list(paths)) load_one(path, host);
+  return !paths.empty();
 }
 
 }  // namespace einkorn::detail

@@ -2,9 +2,8 @@
 
 #include <algorithm>
 
+#include <einkorn/expression.h>
 #include <einkorn/match.h>
-
-#include "src/jit/expression.h"
 
 namespace einkorn::rms_norm {
 namespace {

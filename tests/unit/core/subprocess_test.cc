@@ -16,6 +16,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/unit/file_tree.h"
 #include "tests/unit/golden.h"
 
 namespace einkorn::subprocess {
@@ -286,8 +287,8 @@ TEST(Subprocess, ManyThreadsAtOnce) {
 }
 
 TEST(FindProgram, FirstExecutableFileWins) {
-  std::string pattern = (fs::temp_directory_path() / "einkorn_find_XXXXXX").string();
-  const fs::path root = mkdtemp(pattern.data());
+  const test::FileTree tree;
+  const fs::path& root = tree.root();
   for (const char* folder : {"plain", "folder/tool", "good", "later"}) {
     fs::create_directories(root / folder);
   }
@@ -303,7 +304,6 @@ TEST(FindProgram, FirstExecutableFileWins) {
   EXPECT_EQ(find_program("tool", ""), std::nullopt);
   EXPECT_EQ(find_program("good/tool", r), std::nullopt);
   EXPECT_EQ(find_program("", r), std::nullopt);
-  fs::remove_all(root);
   EXPECT_TRUE(find_program("sh").has_value());
 }
 

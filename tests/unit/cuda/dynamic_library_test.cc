@@ -11,6 +11,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/unit/file_tree.h"
 #include "tests/unit/golden.h"
 
 namespace einkorn::cuda {
@@ -33,15 +34,6 @@ LibrarySpec spec() {
 
 class DynamicLibraryTest : public testing::Test {
  protected:
-  DynamicLibraryTest() {
-    std::string pattern = (fs::temp_directory_path() / "einkorn_library_XXXXXX").string();
-    root_ = mkdtemp(pattern.data());
-  }
-  ~DynamicLibraryTest() override {
-    std::error_code ignored;  // leaving files behind in the temporary folder fails no test
-    fs::remove_all(root_, ignored);
-  }
-
   /// A file below the test's folder that is there, but is no library.
   std::string file(const std::string& path) const {
     const fs::path full = root_ / path;
@@ -58,7 +50,8 @@ class DynamicLibraryTest : public testing::Test {
     return out;
   }
 
-  fs::path root_;
+  test::FileTree tree_{};
+  fs::path root_ = tree_.root();
 };
 
 TEST_F(DynamicLibraryTest, SearchesInTheDocumentedOrder) {

@@ -12,6 +12,7 @@
 #include <gtest/gtest.h>
 
 #include "src/core/subprocess.h"
+#include "tests/unit/file_tree.h"
 #include "tests/unit/golden.h"
 #include "tests/unit/jit/compile_cubin.h"
 
@@ -31,15 +32,6 @@ std::string read(const fs::path& path) {
 
 class ClangdTest : public testing::Test {
  protected:
-  ClangdTest() {
-    std::string pattern = (fs::temp_directory_path() / "einkorn clangd_XXXXXX").string();
-    root_ = mkdtemp(pattern.data());
-  }
-  ~ClangdTest() override {
-    std::error_code ignored;  // leaving files behind in the temporary folder fails no test
-    fs::remove_all(root_, ignored);
-  }
-
   void write(const std::string& path, const std::string& text = "") const {
     fs::create_directories(fs::path(root_ + "/" + path).parent_path());
     std::ofstream(root_ + "/" + path) << text;
@@ -51,7 +43,8 @@ class ClangdTest : public testing::Test {
     return root_ + "/checkout";
   }
 
-  std::string root_;
+  test::FileTree tree_{"einkorn clangd"};
+  std::string root_ = tree_.root().string();
 };
 
 TEST_F(ClangdTest, WithoutAToolkit) {

@@ -12,6 +12,7 @@
 #include <gtest/gtest.h>
 
 #include "src/jit/cubin.h"
+#include "tests/unit/file_tree.h"
 #include "tests/unit/golden.h"
 #include "tests/unit/jit/compile_cubin.h"
 
@@ -25,15 +26,7 @@ using testing::StartsWith;
 
 class DisassembleTest : public testing::Test {
  protected:
-  DisassembleTest() {
-    std::string pattern = (fs::temp_directory_path() / "einkorn_disassemble_XXXXXX").string();
-    root_ = mkdtemp(pattern.data());
-    roots_.default_toolkit = root_ + "/default";
-  }
-  ~DisassembleTest() override {
-    std::error_code ignored;  // leaving files behind in the temporary folder fails no test
-    fs::remove_all(root_, ignored);
-  }
+  DisassembleTest() { roots_.default_toolkit = root_ + "/default"; }
 
   /// A program below the test's folder: a shell script.
   std::string program(const std::string& path, const std::string& script = "exit 0") const {
@@ -46,7 +39,8 @@ class DisassembleTest : public testing::Test {
 
   std::string found() const { return find_disassembler(roots_).path.value_or("none"); }
 
-  std::string root_;
+  test::FileTree tree_{};
+  std::string root_ = tree_.root().string();
   DisassemblerRoots roots_;
 };
 

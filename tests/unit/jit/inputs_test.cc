@@ -5,8 +5,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/unit/file_tree.h"
 #include "tests/unit/golden.h"
-#include "tests/unit/jit/scratch.h"
 
 namespace einkorn::jit {
 namespace {
@@ -35,7 +35,7 @@ class Key : public testing::Test {
     EXPECT_THAT(differences(base_, parts), ElementsAre(difference));
   }
 
-  Scratch scratch_;
+  test::FileTree scratch_;
   std::string file_, header_;
   KeyParts base_;
 };
@@ -74,7 +74,7 @@ TEST_F(Key, ATouchedHeaderChangesNothing) {
 }
 
 TEST_F(Key, ThePlaceOfTheTreeChangesNothing) {
-  const Scratch elsewhere;
+  const test::FileTree elsewhere;
   const std::string file =
       elsewhere.write("deep/er/k.cu", "#include \"h.cuh\"\n__global__ void k() {}\n");
   elsewhere.write("deep/er/h.cuh", "#define N 4\n");

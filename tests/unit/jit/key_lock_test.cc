@@ -17,8 +17,8 @@ using std::chrono::milliseconds;
 
 class KeyLockTest : public testing::Test {
  protected:
-  Scratch scratch_;
-  std::string file_ = scratch_ / "lock";
+  test::FileTree scratch_;
+  std::string file_ = scratch_.path("lock");
 };
 
 TEST_F(KeyLockTest, OneHolderOfAKey) {

@@ -1,4 +1,5 @@
 #include "src/jit/log_file.h"
+#include "tests/unit/file_tree.h"
 
 #include <sys/stat.h>
 #include <unistd.h>
@@ -21,18 +22,15 @@ class LogFileTest : public testing::Test {
  protected:
   LogFileTest() {
     if (const char* before = std::getenv("TMPDIR")) before_ = before;
-    std::string pattern = (fs::temp_directory_path() / "einkorn_log_XXXXXX").string();
-    root_ = mkdtemp(pattern.data());
     setenv("TMPDIR", root_.c_str(), 1);
   }
   ~LogFileTest() override {
     before_.empty() ? unsetenv("TMPDIR") : setenv("TMPDIR", before_.c_str(), 1);
-    std::error_code ignored;  // leaving files behind in the temporary folder fails no test
-    fs::remove_all(root_, ignored);
   }
   fs::path own() const { return root_ / ("einkorn-" + std::to_string(geteuid())); }
 
-  fs::path root_;
+  test::FileTree tree_{};
+  fs::path root_ = tree_.root();
   std::string before_;
 };
 

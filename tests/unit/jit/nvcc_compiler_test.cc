@@ -50,7 +50,7 @@ __device__ int variable;
 class NvccCompiler : public testing::Test {
  protected:
   void SetUp() override {
-    const NvccSearch search = find_nvcc(NvccRoots::of_process());
+    const ProgramSearch search = find_nvcc(NvccRoots::of_process());
     if (!search.path) GTEST_SKIP() << "no nvcc: " << testing::PrintToString(search.tried);
   }
 

@@ -48,7 +48,7 @@ TEST(Nvcc, IsLookedForInOrder) {
   NvccRoots roots;
   roots.path = files.path("bin") + ":" + files.path("other");
   roots.toolkits = {files.path("toolkit"), files.path("second")};
-  NvccSearch search = find_nvcc(roots);
+  ProgramSearch search = find_nvcc(roots);
   EXPECT_EQ(search.path, std::nullopt);
   EXPECT_THAT(search.tried, ElementsAre("PATH: " + roots.path, files.path("toolkit/bin/nvcc"),
                                         files.path("second/bin/nvcc")));

@@ -1,10 +1,11 @@
 // Every unit test process gets a cache of its own, so that no test finds what an earlier run left.
 
 #include <cstdlib>
-#include <filesystem>
-#include <string>
+#include <optional>
 
 #include <gtest/gtest.h>
+
+#include "tests/unit/file_tree.h"
 
 namespace einkorn::jit {
 namespace {
@@ -12,15 +13,13 @@ namespace {
 class PrivateCache : public testing::Environment {
  public:
   void SetUp() override {
-    std::string folder = testing::TempDir() + "einkorn-test-cache-XXXXXX";
-    ASSERT_NE(mkdtemp(folder.data()), nullptr);
-    folder_ = folder;
-    setenv("EINKORN_CACHE_DIR", folder.c_str(), 1);
+    folder_.emplace("einkorn-test-cache");
+    setenv("EINKORN_CACHE_DIR", folder_->root().c_str(), 1);
   }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
+  void TearDown() override { folder_.reset(); }
 
  private:
-  std::filesystem::path folder_;
+  std::optional<test::FileTree> folder_;
 };
 
 // gtest owns it. NOLINTNEXTLINE(bugprone-throwing-static-initialization): out of memory ends it all

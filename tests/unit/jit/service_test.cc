@@ -29,8 +29,11 @@ class FakeCompiler : public Compiler {
 
   std::string_view name() const override { return name_; }
   std::optional<std::string> refusal(const CompileInputs&) override { return refuses; }
-  std::string identity() override { return name_ + " " + version; }
-  bool reads_disk() const override { return !reads.empty(); }
+  std::string identity() override {
+    ++identities;
+    return name_ + " " + version;
+  }
+  bool reads_disk() const override { return on_disk; }
   Outcome compile(const CompileInputs& inputs) override {
     ++compiles;
     if (takes.count() > 0) std::this_thread::sleep_for(takes);
@@ -47,10 +50,11 @@ class FakeCompiler : public Compiler {
   std::optional<std::string> refuses;
   std::string version = "1";
   std::vector<std::string> reads;
+  bool on_disk = false;
   std::chrono::milliseconds takes{0};
   bool throws = false, fails = false, other_may = false;
   int number = 1;
-  std::atomic<int> compiles{0};
+  std::atomic<int> compiles{0}, identities{0};
 
  private:
   std::string name_;
@@ -60,7 +64,7 @@ class ServiceTest : public testing::Test {
  protected:
   Settings settings() const {
     Settings out;
-    out.cache_dir = scratch_ / "cache";
+    out.cache_dir = scratch_.path("cache");
     return out;
   }
   std::unique_ptr<Service> make(const Settings& settings) {
@@ -78,7 +82,7 @@ class ServiceTest : public testing::Test {
     return out;
   }
 
-  Scratch scratch_;
+  test::FileTree scratch_;
   FakeCompiler first_{"one"}, second_{"two"};
 };
 
@@ -233,7 +237,7 @@ TEST_F(ServiceTest, Modes) {
 TEST_F(ServiceTest, APackServesWithoutCompilerAndStore) {
   const Request request{
       .file = "k.cu", .source = "__global__ void k() {}", .instantiate = "k", .arch = "sm_90a"};
-  const std::string folder = scratch_ / "shipped.pack";
+  const std::string folder = scratch_.path("shipped.pack");
   {
     PackWriter writer(folder, false);
     writer.add(request, Program(std::make_shared<Artifact>(numbered_artifact(3)), "k.cu"));
@@ -241,14 +245,14 @@ TEST_F(ServiceTest, APackServesWithoutCompilerAndStore) {
     writer.finish();
   }
   Settings packed = settings();
-  packed.packs = {scratch_ / "none.pack", folder};
+  packed.packs = {scratch_.path("none.pack"), folder};
   packed.mode = Mode::kOff;
   first_.refuses = second_.refuses = "not installed";
   Trace trace;
   EXPECT_EQ(make(packed)->answer(inputs(), "", &trace)->image, numbered_artifact(3).image);
   EXPECT_THAT(steps(trace), ElementsAre("memory: miss", "pack " + packed.packs[0] + ": miss",
                                         "pack " + folder + ": hit"));
-  EXPECT_FALSE(std::filesystem::exists(scratch_ / "cache"));
+  EXPECT_FALSE(std::filesystem::exists(scratch_.path("cache")));
   EXPECT_THAT(test::error_text([&] { PackWriter(folder, false); }),
               HasSubstr("pack: folder: expected a new or empty one"));
   PackWriter(folder, true).finish();
@@ -258,6 +262,7 @@ TEST_F(ServiceTest, APackServesWithoutCompilerAndStore) {
 TEST_F(ServiceTest, FilesThatTheCompilerReadAreInTheKey) {
   const std::string header = scratch_.write("seen.h", "1");
   first_.reads = {header};
+  first_.on_disk = true;
   make()->answer(inputs(), "", nullptr);
   make()->answer(inputs(), "", nullptr);
   EXPECT_EQ(first_.compiles, 1);
@@ -275,6 +280,19 @@ TEST_F(ServiceTest, FilesThatTheCompilerReadAreInTheKey) {
   std::filesystem::remove(header);
   EXPECT_NE(make()->answer(inputs(), "", nullptr), nullptr);
   EXPECT_EQ(first_.compiles, 3);
+}
+
+TEST_F(ServiceTest, ACompilerThatReadNothingMoreIsFoundAgain) {
+  first_.on_disk = true;
+  make()->answer(inputs(), "", nullptr);
+  make()->answer(inputs(), "", nullptr);
+  EXPECT_EQ(first_.compiles, 1);
+}
+
+TEST_F(ServiceTest, AnIdentityIsAskedOnlyWhereItCanHelp) {
+  second_.on_disk = true;
+  make()->answer(inputs(), "", nullptr);
+  EXPECT_EQ(second_.identities, 0) << "nothing of it was ever published";
 }
 
 TEST_F(ServiceTest, WithoutAUsableFolderMemoryServesAndOneWarningTellsWhy) {

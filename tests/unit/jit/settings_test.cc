@@ -2,13 +2,13 @@
 
 #include <unistd.h>
 
-#include <cstdlib>
-#include <map>
+#include <optional>
 
 #include <einkorn/error.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/unit/file_tree.h"
 #include "tests/unit/golden.h"
 
 namespace einkorn::jit {
@@ -17,35 +17,12 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-/// Sets variables for one scope; an empty value unsets.
-class Environment {
- public:
-  explicit Environment(const std::map<std::string, std::string>& wanted) {
-    for (const auto& [name, value] : wanted) {
-      const char* before = std::getenv(name.c_str());
-      before_[name] = before == nullptr ? "" : before;
-      set(name, value);
-    }
-  }
-  ~Environment() {
-    for (const auto& [name, value] : before_) set(name, value);
-  }
-  Environment(const Environment&) = delete;
-  Environment& operator=(const Environment&) = delete;
-
- private:
-  static void set(const std::string& name, const std::string& value) {
-    value.empty() ? unsetenv(name.c_str()) : setenv(name.c_str(), value.c_str(), 1);
-  }
-  std::map<std::string, std::string> before_;
-};
-
 TEST(Settings, Defaults) {
-  const Environment none({{"EINKORN_JIT", ""},
-                          {"EINKORN_PACK", ""},
-                          {"EINKORN_CACHE_MAX", ""},
-                          {"EINKORN_CACHE_TRUST", ""},
-                          {"EINKORN_CACHE_DIR", ""}});
+  const test::Variable jit("EINKORN_JIT", std::nullopt);
+  const test::Variable pack("EINKORN_PACK", std::nullopt);
+  const test::Variable cache_max("EINKORN_CACHE_MAX", std::nullopt);
+  const test::Variable cache_trust("EINKORN_CACHE_TRUST", std::nullopt);
+  const test::Variable cache_dir("EINKORN_CACHE_DIR", std::nullopt);
   const Settings settings = Settings::from_environment();
   EXPECT_EQ(settings.mode, Mode::kOn);
   EXPECT_TRUE(settings.packs.empty());
@@ -55,11 +32,11 @@ TEST(Settings, Defaults) {
 }
 
 TEST(Settings, FromTheEnvironment) {
-  const Environment set({{"EINKORN_JIT", "cache-only"},
-                         {"EINKORN_PACK", "/a:/b::/c"},
-                         {"EINKORN_CACHE_MAX", "512M"},
-                         {"EINKORN_CACHE_TRUST", "1"},
-                         {"EINKORN_CACHE_DIR", "/d"}});
+  const test::Variable jit("EINKORN_JIT", "cache-only");
+  const test::Variable pack("EINKORN_PACK", "/a:/b::/c");
+  const test::Variable cache_max("EINKORN_CACHE_MAX", "512M");
+  const test::Variable cache_trust("EINKORN_CACHE_TRUST", "1");
+  const test::Variable cache_dir("EINKORN_CACHE_DIR", "/d");
   const Settings settings = Settings::from_environment();
   EXPECT_EQ(settings.mode, Mode::kCacheOnly);
   EXPECT_THAT(settings.packs, ElementsAre("/a", "/b", "/c"));
@@ -74,14 +51,16 @@ TEST(Settings, ValuesThatMeanNothing) {
         std::tuple("EINKORN_CACHE_TRUST", "true", "expected 0 or 1, got \"true\""),
         std::tuple("EINKORN_CACHE_MAX", "10 GB", "expected bytes such as 512M or 10G"),
         std::tuple("EINKORN_CACHE_MAX", "99999999999T", "expected bytes such as 512M or 10G")}) {
-    const Environment set(std::map<std::string, std::string>{{name, value}});
+    const test::Variable set(name, value);
     EXPECT_THAT(test::error_text([] { Settings::from_environment(); }),
                 HasSubstr(std::string("ValueError: ") + name + ": " + text));
   }
 }
 
 TEST(Settings, Candidates) {
-  const Environment set({{"XDG_CACHE_HOME", "/x"}, {"HOME", "/h"}, {"TMPDIR", "/t"}});
+  const test::Variable xdg_cache_home("XDG_CACHE_HOME", "/x");
+  const test::Variable home("HOME", "/h");
+  const test::Variable tmpdir("TMPDIR", "/t");
   EXPECT_THAT(cache_candidates({}),
               ElementsAre("/x/einkorn", "/h/.cache/einkorn",
                           "/t/einkorn-" + std::to_string(geteuid()) + "/cache"));

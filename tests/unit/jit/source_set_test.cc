@@ -3,8 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/unit/file_tree.h"
 #include "tests/unit/golden.h"
-#include "tests/unit/jit/scratch.h"
 
 namespace einkorn::jit {
 namespace {
@@ -63,7 +63,7 @@ TEST(FindIncludes, ComputedAndBrokenOnesAreLeftAlone) {
 TEST(SourceSet, FollowsIncludesAndGivesNamesThatDoNotDependOnThePlace) {
   std::vector<SourceSet> sets;
   for (int i = 0; i < 2; ++i) {
-    const Scratch folder;
+    const test::FileTree folder;
     folder.write("k/main.cu",
                  "#include \"a.cuh\"\n#include \"../common/b.cuh\"\n#include <c.cuh>\n");
     folder.write("k/a.cuh", "#pragma once\n#include \"../common/b.cuh\"\n");
@@ -71,8 +71,8 @@ TEST(SourceSet, FollowsIncludesAndGivesNamesThatDoNotDependOnThePlace) {
     folder.write("common/d.cuh", "int d;\n");
     folder.write("inc/c.cuh", "int c;\n");
     IncludeSearch search;
-    search.folders = {folder.path() / "inc"};
-    sets.push_back(collect_file(folder / "k/main.cu", search));
+    search.folders = {folder.root() / "inc"};
+    sets.push_back(collect_file(folder.path("k/main.cu"), search));
   }
   EXPECT_THAT(names(sets[0]),
               ElementsAre("main.cu", "../common/b.cuh", "../common/d.cuh", "a.cuh", "c.cuh"));
@@ -85,7 +85,7 @@ TEST(SourceSet, FollowsIncludesAndGivesNamesThatDoNotDependOnThePlace) {
 }
 
 TEST(SourceSet, TwoFilesOfOneNameStayApart) {
-  const Scratch folder;
+  const test::FileTree folder;
   folder.write("main.cu", "#include \"a/x.cuh\"\n#include \"b/x.cuh\"\n");
   folder.write("a/x.cuh", "#include <t.cuh>\n");
   folder.write("b/x.cuh", "#include \"t.cuh\"\n");
@@ -94,25 +94,25 @@ TEST(SourceSet, TwoFilesOfOneNameStayApart) {
   folder.write("inc/b/t.cuh", "int other;\n");
   folder.write("main2.cu", "#include \"b/t.cuh\"\n#include <b/t.cuh>\n");
   IncludeSearch search;
-  search.folders = {folder.path() / "inc"};
-  EXPECT_THAT(names(collect_file(folder / "main.cu", search)),
+  search.folders = {folder.root() / "inc"};
+  EXPECT_THAT(names(collect_file(folder.path("main.cu"), search)),
               ElementsAre("main.cu", "a/x.cuh", "b/t.cuh", "b/x.cuh", "t.cuh"));
-  const SourceSet clash = collect_file(folder / "main2.cu", search);
+  const SourceSet clash = collect_file(folder.path("main2.cu"), search);
   EXPECT_THAT(names(clash), ElementsAre("main2.cu", "b/t.cuh", "b/t.cuh~2"));
   EXPECT_EQ(clash.files[0].text, "#include \"b/t.cuh\"\n#include <b/t.cuh~2>\n");
 }
 
 TEST(SourceSet, SearchOrder) {
-  const Scratch folder;
+  const test::FileTree folder;
   folder.write("main.cu", "#include \"x.cuh\"\n");
   folder.write("own/src/x.cuh", "own");
   folder.write("toolkit/x.cuh", "toolkit");
   const EmbeddedSource embedded[] = {{"x.cuh", "embedded"}};
   IncludeSearch search;
-  search.folders = {folder.path() / "own/src"};
+  search.folders = {folder.root() / "own/src"};
   search.embedded = embedded;
-  search.toolkits = {folder.path() / "toolkit"};
-  const auto text = [&] { return collect_file(folder / "main.cu", search).files.at(1).text; };
+  search.toolkits = {folder.root() / "toolkit"};
+  const auto text = [&] { return collect_file(folder.path("main.cu"), search).files.at(1).text; };
   EXPECT_EQ(text(), "own");
   search.folders.clear();
   EXPECT_EQ(text(), "embedded");
@@ -129,18 +129,18 @@ TEST(SourceSet, UnresolvedOnesAreListedAndStay) {
 }
 
 TEST(SourceSet, CyclesEnd) {
-  const Scratch folder;
+  const test::FileTree folder;
   folder.write("a.cuh", "#include \"b.cuh\"\n");
   folder.write("b.cuh", "#include \"a.cuh\"\n#include \"b.cuh\"\n");
-  EXPECT_THAT(names(collect_file(folder / "a.cuh", {})), ElementsAre("a.cuh", "b.cuh"));
+  EXPECT_THAT(names(collect_file(folder.path("a.cuh"), {})), ElementsAre("a.cuh", "b.cuh"));
 }
 
 TEST(SourceSet, AFileThatCannotBeReadIsNamed) {
   EXPECT_THAT(
       test::error_text([] { collect_file("/nowhere/k.cu", {}); }),
       HasSubstr("jit: file: expected a readable source, got \"/nowhere/k.cu\": No such file"));
-  const Scratch folder;
-  EXPECT_THAT(test::error_text([&] { collect_file(folder.path(), {}); }),
+  const test::FileTree folder;
+  EXPECT_THAT(test::error_text([&] { collect_file(folder.root(), {}); }),
               HasSubstr("Is a directory"));
 }
 

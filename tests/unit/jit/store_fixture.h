@@ -3,7 +3,7 @@
 #include <string>
 
 #include "src/jit/store.h"
-#include "tests/unit/jit/scratch.h"
+#include "tests/unit/file_tree.h"
 
 namespace einkorn::jit {
 

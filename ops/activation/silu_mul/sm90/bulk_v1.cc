@@ -2,11 +2,11 @@
 
 #include <algorithm>
 
+#include <einkorn/expression.h>
 #include <fmt/format.h>
 
 #include "ops/activation/silu_mul/contract.h"
 #include "ops/activation/silu_mul/launch.h"
-#include "src/jit/expression.h"
 
 namespace einkorn::silu_mul::sm90 {
 

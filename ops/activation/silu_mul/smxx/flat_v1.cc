@@ -1,10 +1,10 @@
 // Host side of silu_mul/smxx/flat_v1; the idea is told in flat_v1.cu.
 
+#include <einkorn/expression.h>
 #include <fmt/format.h>
 
 #include "ops/activation/silu_mul/contract.h"
 #include "ops/activation/silu_mul/launch.h"
-#include "src/jit/expression.h"
 
 namespace einkorn::silu_mul::smxx {
 

@@ -2,9 +2,10 @@
 
 #include <algorithm>
 
+#include <einkorn/expression.h>
+
 #include "ops/norm/rms_norm/contract.h"
 #include "ops/norm/rms_norm/launch.h"
-#include "src/jit/expression.h"
 
 namespace einkorn::rms_norm::smxx {
 

@@ -2,11 +2,11 @@
 
 #include <algorithm>
 
+#include <einkorn/expression.h>
 #include <fmt/format.h>
 
 #include "ops/norm/rms_norm/contract.h"
 #include "ops/norm/rms_norm/launch.h"
-#include "src/jit/expression.h"
 
 namespace einkorn::rms_norm::smxx {
 

@@ -12,8 +12,9 @@
 
 namespace einkorn::jit {
 
-/// Element type as device code names it: "float", "einkorn::f16", "einkorn::bf16"; nothing is
-/// "einkorn::none". ValueError for a dtype that device code has no type for yet.
+/// Element type as device code names it (src/cuda/device/common/types.cuh and fp8.cuh): "float",
+/// "einkorn::bf16", "einkorn::f8e4m3", "int"; nothing is "einkorn::none". ValueError for a dtype
+/// that device code has no type for.
 std::string type_name(std::optional<DType> dtype);
 
 /// One template argument.
@@ -26,7 +27,10 @@ class TemplateArgument {
   TemplateArgument(DType dtype) : text_(type_name(dtype)) {}   // NOLINT: arguments convert
   TemplateArgument(std::optional<DType> dtype)                 // NOLINT: arguments convert
       : text_(type_name(dtype)) {}
-  TemplateArgument(std::string type) : text_(std::move(type)) {}  // NOLINT: arguments convert
+  /// A type or constant as it is written in C++. ValueError: empty, brackets that do not pair, a
+  /// comma outside of them, or what is no part of a template argument, such as ';'.
+  TemplateArgument(std::string text);                                          // NOLINT: converts
+  TemplateArgument(const char* text) : TemplateArgument(std::string(text)) {}  // NOLINT: converts
 
   const std::string& text() const { return text_; }
 
