@@ -87,6 +87,7 @@ class FfiJob : FileJob {
   Outcome compile() {
     if (!run(arguments())) return failure(run_.log());
     std::vector<std::string> lowered;
+    lowered.reserve(inputs_.entries.size());
     for (const std::string& entry : inputs_.entries) lowered.push_back(kFfiPrefix + entry);
     const auto object = artifact(kObject, lowered);
     const std::string missing = missing_entries(inputs_, object->image);

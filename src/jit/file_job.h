@@ -18,14 +18,16 @@ namespace einkorn::jit {
 /// The folder of the compilation, its sources as files, and what becomes of them. The compiler
 /// starts in the folder of sources; its own files lie beside that.
 class FileJob {
+ public:
+  FileJob(const FileJob&) = delete;
+  FileJob& operator=(const FileJob&) = delete;
+
  protected:
   /// `label` for people, "nvcc 13.0"; `appended` behind the main source; `excluded` as SourceFolder
   /// has it; `default_limit` in seconds.
   FileJob(const CompileInputs& inputs, std::string label, std::string_view appended,
           std::span<const std::filesystem::path> excluded, double default_limit);
   ~FileJob() = default;
-  FileJob(const FileJob&) = delete;
-  FileJob& operator=(const FileJob&) = delete;
 
   /// A file of the compiler's as it sees it.
   static std::string beside(std::string_view name) { return "../" + std::string(name); }
