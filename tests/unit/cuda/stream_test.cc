@@ -104,6 +104,28 @@ TEST_F(Gpu, GraphsRecordAndReplay) {
   EXPECT_THAT(values(copied), Each(6));
 }
 
+TEST_F(Gpu, AColdKernelInACaptureIsAnErrorThatNamesPrepare) {
+  const jit::Kernel cold =
+      jit::compile({.file = "cold.cu",
+                    .source = "extern \"C\" __global__ void never_launched(int* out) { *out = 7; }",
+                    .instantiate = "never_launched",
+                    .arch = jit::native_arch(cc())})
+          .kernel();
+  const OwnedStream stream(0);
+  const Tensor out = Tensor::empty({1}, kI32, {DeviceKind::kCuda, 0});
+  const auto capture = [&] {
+    return Graph::capture(stream.get(), [&] { cold.launch({}, stream.get(), out); });
+  };
+  EXPECT_EQ(
+      test::error_text([&] { capture(); }),
+      "RuntimeError: kernel never_launched: expected a prepared one while a graph is captured, "
+      "got one that was not yet launched on cuda:0\n  hint: call prepare() before the capture");
+  cold.prepare({}, 0);
+  capture().replay(stream.get());
+  stream.synchronize();
+  EXPECT_EQ(*out.to(kCpuDevice).view().data_as<int>(), 7);
+}
+
 TEST_F(Gpu, ACaptureThatThrowsLeavesTheStreamUsable) {
   const OwnedStream stream(0);
   EXPECT_THROW(Graph::capture(stream.get(), [] { throw Error(ErrorKind::kValue, "mine"); }), Error);
