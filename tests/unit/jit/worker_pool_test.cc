@@ -183,6 +183,9 @@ TEST_F(WorkerPoolTest, TimeLimitOfTheEnvironmentAndOfTheRequest) {
 }
 
 TEST_F(WorkerPoolTest, ACrashLeavesUsAndThePoolAlone) {
+  // A sanitizer in the worker would turn the signal into an exit of its own.
+  spec_.environment = {"ASAN_OPTIONS=handle_segv=0", "TSAN_OPTIONS=handle_segv=0",
+                       "UBSAN_OPTIONS=handle_segv=0"};
   WorkerPool pool(1);
   pool.compile(spec_, small_inputs(), 100);
   const pid_t worker = pool.idle_pids().at(0);
