@@ -33,7 +33,7 @@ class Compiler {
 
   void add(const Variant& variant, const NamedProblem& problem, const DeviceInfo& device) {
     if (refusal_of(variant, problem.problem.get(), device)) return;
-    const Plan plan = variant.plan(problem.problem.get(), device, 0);
+    const Plan plan = variant.plan(problem.problem.get(), device, {});
     for (const jit::Request& request : compile_requests(plan, jit::native_arch(device.cc))) {
       const std::string key =
           fmt::format("{}|{}|{}|{}|{}", variant.id(), request.arch, request.file,

@@ -108,8 +108,9 @@ DeviceInfo device_of_arch(const std::string& arch) {
 void add_requests(const Variant& variant, const AnyProblem& problem, const DeviceInfo& device,
                   bool all_tilings, std::vector<jit::Request>& out) {
   if (refusal_of(variant, problem.get(), device)) return;
-  const std::size_t count = all_tilings ? variant.tilings(problem.get(), device).size() : 1;
-  for (std::size_t tiling = 0; tiling < count; ++tiling) {
+  std::vector<std::string> tilings = variant.tilings(problem.get(), device);
+  if (!all_tilings) tilings.resize(1);
+  for (const std::string& tiling : tilings) {
     const Plan plan = variant.plan(problem.get(), device, tiling);
     for (jit::Request& request : compile_requests(plan, jit::native_arch(device.cc))) {
       out.push_back(std::move(request));

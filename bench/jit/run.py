@@ -78,10 +78,13 @@ def pool_numbers(bench: pathlib.Path) -> dict:
 
 
 def race_numbers(bench: pathlib.Path, file: str, entry: str) -> dict:
-    """Eight processes that want the same cold kernel at once, and one alone."""
+    """Eight processes that want the same cold kernel at once, and one alone.
+
+    They see no GPU: eight contexts on one device would be most of the time, and none of the JIT's.
+    """
 
     def start(cache: str, count: int) -> tuple[float, int]:
-        environment = os.environ | {"EINKORN_CACHE_DIR": cache}
+        environment = os.environ | {"EINKORN_CACHE_DIR": cache, "CUDA_VISIBLE_DEVICES": ""}
         words = [str(bench), "cold", file, entry]
         begin = time.perf_counter()
         racers = [

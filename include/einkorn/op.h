@@ -22,11 +22,6 @@
 
 namespace einkorn {
 
-/// Why a variant cannot serve a problem on a device. A value, not an exception: losing is normal.
-struct Refusal {
-  std::string reason;  ///< "page size 16 < 64": what was met, then what is needed
-};
-
 /// How far a result may be from the reference: |got - want| <= absolute + relative * |want|,
 /// element by element; NaN matches NaN only, an infinity its equal only.
 struct Tolerance {
@@ -146,21 +141,63 @@ struct Variant {
   std::optional<Refusal> (*supports)(const void* problem, const DeviceInfo& device);
   /// Candidates, printed; the first is the heuristic's choice. Never empty for a supported problem.
   std::vector<std::string> (*tilings)(const void* problem, const DeviceInfo& device);
-  Plan (*plan)(const void* problem, const DeviceInfo& device, std::size_t tiling);
+  /// Why a printed tiling, a candidate or not, cannot be had. ValueError: it does not parse.
+  std::optional<Refusal> (*validate)(const void* problem, const DeviceInfo& device,
+                                     std::string_view tiling);
+  /// The plan with a printed tiling; empty: the heuristic's. ValueError: it does not parse, or
+  /// validate() refuses it, with the reason.
+  Plan (*plan)(const void* problem, const DeviceInfo& device, std::string_view tiling);
 
   std::string name() const;  ///< "sm90/bulk_v1"
   std::string id() const;    ///< "rms_norm/sm90/bulk_v1"
 };
+
+namespace detail {
+
+/// A tiling as print_fields() gives it. ValueError: unknown key, bad value.
+template <class Tiling>
+Tiling parse_tiling(std::string_view variant, std::string_view text) {
+  return parse_fields<Tiling>(std::string(variant) + ": tiling", split_key_values(text));
+}
+
+template <class Tiling>
+std::string print_tiling(const Tiling& tiling) {
+  return print_fields(tiling, static_cast<std::size_t>(-1));
+}
+
+/// V::validate, or, where the author wrote none, whether the tiling is among V's candidates.
+template <class V, class Problem>
+std::optional<Refusal> validate_tiling(const Problem& problem, const typename V::Tiling& tiling,
+                                       const DeviceInfo& device) {
+  if constexpr (requires { V::validate(problem, tiling, device); }) {
+    return V::validate(problem, tiling, device);
+  } else {
+    for (const auto& candidate : V::tilings(problem, device)) {
+      if (candidate == tiling) return std::nullopt;
+    }
+    return Refusal{"it is not among the variant's candidates"};
+  }
+}
+
+[[noreturn]] void throw_refused_tiling(std::string_view variant, std::string_view tiling,
+                                       std::string_view reason);
+
+}  // namespace detail
 
 /// What a variant's author writes, gathered in one class V:
 ///   struct Tiling { ...; static constexpr auto fields(); bool operator==(...) };
 ///   static std::optional<Refusal> supports(const Problem&, const DeviceInfo&);
 ///   static std::vector<Tiling> tilings(const Problem&, const DeviceInfo&);
 ///   static Plan plan(const Problem&, const Tiling&, const DeviceInfo&);
+/// and, unless only the candidates of `tilings` are ever right,
+///   static std::optional<Refusal> validate(const Problem&, const Tiling&, const DeviceInfo&);
+/// which says why a tiling does not fit problem or device, whoever thought of it. `tilings` gives
+/// those worth a trial, each of them valid, the heuristic's choice first.
 template <class C, class V>
 constexpr Variant make_variant(std::string_view arch, std::string_view design, int version,
                                std::string_view language, std::string_view summary) {
   using Problem = typename C::Problem;
+  using Tiling = typename V::Tiling;
   return Variant{
       C::kName,
       arch,
@@ -173,16 +210,26 @@ constexpr Variant make_variant(std::string_view arch, std::string_view design, i
       },
       [](const void* problem, const DeviceInfo& device) {
         std::vector<std::string> out;
-        for (const auto& tiling : V::tilings(*static_cast<const Problem*>(problem), device)) {
-          out.push_back(print_fields(tiling, static_cast<std::size_t>(-1)));
+        for (const Tiling& tiling : V::tilings(*static_cast<const Problem*>(problem), device)) {
+          out.push_back(detail::print_tiling(tiling));
         }
         return out;
       },
-      [](const void* problem, const DeviceInfo& device, std::size_t index) {
+      [](const void* problem, const DeviceInfo& device, std::string_view text) {
+        return detail::validate_tiling<V>(*static_cast<const Problem*>(problem),
+                                          detail::parse_tiling<Tiling>(C::kName, text), device);
+      },
+      [](const void* problem, const DeviceInfo& device, std::string_view text) {
         const auto& typed = *static_cast<const Problem*>(problem);
-        const auto tiling = V::tilings(typed, device).at(index);
+        const Tiling tiling = text.empty() ? V::tilings(typed, device).at(0)
+                                           : detail::parse_tiling<Tiling>(C::kName, text);
+        if (!text.empty()) {
+          if (const auto refusal = detail::validate_tiling<V>(typed, tiling, device)) {
+            detail::throw_refused_tiling(C::kName, text, refusal->reason);
+          }
+        }
         Plan plan = V::plan(typed, tiling, device);
-        plan.tiling = print_fields(tiling, static_cast<std::size_t>(-1));
+        plan.tiling = detail::print_tiling(tiling);
         return plan;
       }};
 }

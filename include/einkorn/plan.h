@@ -1,20 +1,19 @@
 #pragma once
 
-// What runs for one problem: stages with everything decided but the pointers.
+// What runs for one problem: a tree of stages, and that tree made ready to run.
 
 #include <cstddef>
-#include <cstdint>
-#include <cstring>
 #include <memory>
+#include <optional>
+#include <span>
 #include <string>
 #include <string_view>
-#include <type_traits>
-#include <variant>
 #include <vector>
 
 #include <einkorn/cuda.h>
 #include <einkorn/device.h>
 #include <einkorn/jit.h>
+#include <einkorn/stage.h>
 
 namespace einkorn {
 
@@ -25,90 +24,79 @@ struct Work {
   double min_bytes = 0;       ///< every input read once, every output written once
   double est_bytes = 0;       ///< with re-reads, partial results and workspace
   int launches = 1;
+  Unit unit = Unit::kF32;  ///< what does the flops
 };
-
-/// Largest block of kernel parameters that a stage may have, bytes.
-inline constexpr std::size_t kMaxParamBytes = 512;
-
-/// One kernel launch. The kernel takes one struct by value; `params` is that struct with all that
-/// depends on the problem filled in, and `bind` writes what depends on the call: pointers, strides,
-/// scalars.
-struct LaunchStage {
-  std::string name;
-  std::string file;   ///< embedded source, e.g. "ops/norm/rms_norm/sm90/bulk_v1.cu"
-  std::string entry;  ///< name expression of the kernel
-  std::vector<std::string> options;
-  cuda::Launch launch;
-  std::vector<std::byte> params;
-  void (*bind)(const void* args, std::byte* params) = nullptr;
-};
-
-/// One task on the CPU, done on return.
-struct HostStage {
-  std::string name;
-  std::vector<std::byte> state;
-  void (*run)(const void* args, const std::byte* state) = nullptr;
-};
-
-using Stage = std::variant<LaunchStage, HostStage>;
 
 /// Stages in order, each after the one before. No stages: nothing to do, as for an empty tensor.
 struct Plan {
   std::vector<Stage> stages;
-  std::string tiling;  ///< printed parameters it was built from
+  std::string tiling;               ///< printed parameters it was built from
+  std::size_t workspace_bytes = 0;  ///< scratch memory of one run, on the plan's device
 };
 
-/// A stage from typed pieces, so that a variant writes no casts.
-template <class Args, class Params>
-LaunchStage launch_stage(std::string name, std::string file, std::string entry,
-                         const cuda::Launch& launch, const Params& params,
-                         void (*bind)(const Args&, Params&)) {
-  static_assert(std::is_trivially_copyable_v<Params> && sizeof(Params) <= kMaxParamBytes);
-  LaunchStage stage{std::move(name), std::move(file), std::move(entry), {}, launch, {}, nullptr};
-  // The typed function travels behind the parameters: a captureless thunk finds it there.
-  using Bind = void (*)(const Args&, Params&);
-  stage.params.resize(sizeof(Params) + sizeof(Bind));
-  std::memcpy(stage.params.data(), &params, sizeof(Params));
-  std::memcpy(stage.params.data() + sizeof(Params), static_cast<const void*>(&bind), sizeof(Bind));
-  static_assert(sizeof(Params) + sizeof(Bind) <= kMaxParamBytes);
-  stage.bind = [](const void* args, std::byte* bytes) {
-    Bind typed;
-    std::memcpy(static_cast<void*>(&typed), bytes + sizeof(Params), sizeof(Bind));
-    typed(*static_cast<const Args*>(args), *reinterpret_cast<Params*>(bytes));
-  };
-  return stage;
-}
+/// One launch or CPU task of a plan, in the order in which they are queued.
+struct Leaf {
+  std::string path;           ///< "norms/gate/rows_v1": the names of the nodes down to it
+  const Stage* stage;         ///< a LaunchStage or HostStage of the plan
+  Cost cost;                  ///< its own, or its share of what encloses it; zeros: not told
+  std::vector<int> branches;  ///< for each enclosing Concurrent, from outside in: which branch
+};
 
-template <class Args, class State>
-HostStage host_stage(std::string name, const State& state, void (*run)(const Args&, const State&)) {
-  static_assert(std::is_trivially_copyable_v<State>);
-  using Run = void (*)(const Args&, const State&);
-  HostStage stage{std::move(name), {}, nullptr};
-  stage.state.resize(sizeof(State) + sizeof(Run));
-  std::memcpy(stage.state.data(), &state, sizeof(State));
-  std::memcpy(stage.state.data() + sizeof(State), static_cast<const void*>(&run), sizeof(Run));
-  stage.run = [](const void* args, const std::byte* bytes) {
-    Run typed;
-    std::memcpy(static_cast<void*>(&typed), bytes + sizeof(State), sizeof(Run));
-    typed(*static_cast<const Args*>(args), *reinterpret_cast<const State*>(bytes));
-  };
-  return stage;
-}
+/// Points into `plan`, which has to outlive the result.
+std::vector<Leaf> leaves(const Plan& plan);
+
+/// What one block of a stage (of the largest of its launches) holds on a multiprocessor.
+struct Residency {
+  int threads = 0;
+  std::int64_t smem = 0;  ///< bytes, static and dynamic; a kibibyte a block is the system's
+  int registers = 0;      ///< of all its threads; 0: not told
+};
+Residency residency(const Stage& stage);
+
+/// Why branches cannot run side by side on the device: a block of each does not fit on one
+/// multiprocessor together with the others, or their own joint rule refuses.
+std::optional<Refusal> joint_refusal(const Concurrent& node, const DeviceInfo& device);
+
+/// The same for every Concurrent of a plan, and what a plan may not have at all: CPU tasks on a
+/// CUDA device, launches on a CPU.
+std::optional<Refusal> plan_refusal(const Plan& plan, const DeviceInfo& device);
+
+/// Scratch memory that a caller lends for one run.
+struct Workspace {
+  std::byte* data = nullptr;
+  std::size_t bytes = 0;
+};
 
 /// A plan with its kernels compiled and loaded; immutable, so threads share it.
 class Executable {
  public:
   /// Compiles and loads what the plan launches on `device` (a CPU plan needs nothing).
+  /// NotImplementedError: plan_refusal(). RuntimeError: the device is not here, a compilation
+  /// failed, or a kernel takes more than its stage says it needs.
   Executable(Plan plan, const DeviceInfo& device);
 
-  /// Runs all stages with these arguments. CUDA work is queued on `stream`.
+  /// Runs all stages with these arguments. CUDA work is queued on `stream`, and a workspace is
+  /// taken from the stream's own memory pool for the time of the run.
   void run(const void* args, Stream stream) const;
+
+  /// The same in memory of the caller's, aligned to kWorkspaceAlign. ValueError when it is less
+  /// than plan().workspace_bytes.
+  void run(const void* args, Stream stream, Workspace workspace) const;
+
+  /// Runs one leaf, by its index in leaves(): for timing stage by stage. What the stages before it
+  /// would have left in the workspace is not there unless they ran with the same one.
+  void run_leaf(std::size_t leaf, const void* args, Stream stream, Workspace workspace) const;
 
   const Plan& plan() const { return plan_; }
 
+  /// The kernel of a leaf; null for a CPU task.
+  const cuda::Kernel* kernel(std::size_t leaf) const;
+
  private:
+  friend class PlanRun;
   Plan plan_;
-  std::vector<cuda::Kernel> kernels_;  // one for each LaunchStage, in order
+  bool plain_ = false;                 // one launch, without a workspace: nothing to walk
+  std::vector<cuda::Kernel> kernels_;  // one for each leaf, empty for a CPU task
 };
 
 /// The compile requests of a plan's launches for one architecture: what a pack or CI compiles when

@@ -109,11 +109,22 @@ def check_lists(tree: Tree) -> Iterator[Problem]:
             if line.name in listed:
                 yield Problem(path, line.line, f"{line.name} is listed twice")
             listed[line.name] = line
-            endings = (".cc", ".cu") if kinds[line.arch] == "kCuda" else (".cc",)
+            own_kernel = kinds[line.arch] == "kCuda" and not is_composed(tree, folder, line)
+            endings = (".cc", ".cu") if own_kernel else (".cc",)
             for ending in endings:
                 if not tree.has(f"{folder}/{line.name}{ending}"):
                     yield Problem(path, line.line, f"{line.name}{ending}: listed, but no such file")
         yield from check_files(tree, folder, listed, kinds)
+
+
+def is_composed(tree: Tree, folder: str, line: Line) -> bool:
+    """Whether a variant is made of other ops' plans, through a header beside its contract: it has
+    no kernel of its own."""
+    host = f"{folder}/{line.name}.cc"
+    if not tree.has(host):
+        return False
+    own = re.findall(rf'^#include "({re.escape(folder)}/\w+\.h)"', tree.text(host), re.M)
+    return any(tree.has(name) and "<einkorn/compose.h>" in tree.text(name) for name in own)
 
 
 def check_files(
@@ -169,14 +180,14 @@ def check_variant_sources(tree: Tree) -> Iterator[Problem]:
             text = tree.text(path)
             if f"namespace einkorn::{op}::{line.arch} {{" not in text:
                 yield Problem(path, 0, f"expected namespace einkorn::{op}::{line.arch}")
-            if not re.search(rf"\bVariant {line.stem} = make_variant<", text):
+            if not re.search(rf"\bVariant {line.stem} =\s+make_variant<", text):
                 yield Problem(path, 0, f"expected a Variant named {line.stem}, as the file")
             got = registered(text)
             want = (line.arch, line.design, line.version)
             if got is None or (got.arch, got.design, got.version) != want:
                 shown = (got.arch, got.design, got.version) if got else "none"
                 yield Problem(path, 0, f"make_variant: expected {want}, got {shown}")
-            if kinds.get(line.arch) == "kCuda":
+            if kinds.get(line.arch) == "kCuda" and not is_composed(tree, folder, line):
                 yield from check_kernel(tree, folder, line, text)
 
 

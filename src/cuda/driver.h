@@ -32,6 +32,7 @@ namespace einkorn::cuda {
   X(cuStreamDestroy_v2)          \
   X(cuStreamSynchronize)         \
   X(cuStreamIsCapturing)         \
+  X(cuStreamWaitEvent)           \
   X(cuStreamBeginCapture_v2)     \
   X(cuStreamEndCapture)          \
   X(cuEventCreate)               \
@@ -44,6 +45,8 @@ namespace einkorn::cuda {
   X(cuGraphDestroy)              \
   X(cuMemAlloc_v2)               \
   X(cuMemFree_v2)                \
+  X(cuMemAllocAsync)             \
+  X(cuMemFreeAsync)              \
   X(cuMemcpy)                    \
   X(cuMemcpyAsync)               \
   X(cuMemsetD8Async)             \

@@ -12,13 +12,15 @@
 namespace einkorn::jit {
 namespace {
 
+/// Threads of one process would only wait for one another; the trouble of a worker is told.
+bool goes_to_a_worker(const Request& request) {
+  return request.compiler.empty() && request.target == Target::kCuda;
+}
+
 BatchResult compile_one(Request request, bool workers) {
   BatchResult result;
   try {
-    // Threads of one process would only wait for one another; the trouble of a worker is told.
-    if (workers && request.compiler.empty() && request.target == Target::kCuda) {
-      request.compiler = nvrtc_worker_compiler().name();
-    }
+    if (workers && goes_to_a_worker(request)) request.compiler = nvrtc_worker_compiler().name();
     result.program = compile(request);
   } catch (const Error& error) {
     result.error = error;
@@ -50,7 +52,10 @@ std::vector<BatchResult> compile_all(
     }
   };
   {
-    const std::size_t count = std::min(requests.size(), worker_limit());
+    // Reading sources and publishing are this process's: with two threads for each worker, one
+    // publishes while the other's source is compiled. Other compilers are as many as the threads.
+    const bool all = workers && std::ranges::all_of(requests, goes_to_a_worker);
+    const std::size_t count = std::min(requests.size(), (all ? 2 : 1) * worker_limit());
     std::vector<std::jthread> threads;
     for (std::size_t i = 1; i < count; ++i) threads.emplace_back(work);
     work();

@@ -99,7 +99,7 @@ std::vector<Candidate> make_candidates(const Rig& rig, const std::string& case_n
       try {
         one.result.tiling = tilings.at(i);
         one.executable = std::make_unique<Executable>(
-            variant->plan(rig.problem.get(), rig.device, i), rig.device);
+            variant->plan(rig.problem.get(), rig.device, one.result.tiling), rig.device);
       } catch (const std::exception& error) {
         one.result.failure = error.what();
       }

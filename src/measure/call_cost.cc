@@ -50,7 +50,7 @@ class BareLaunch {
     }
     cuda::check(driver.cuKernelGetFunction(&function_, kernel), "cuKernelGetFunction");
     configure(launch, stream);
-    stage.bind(args, params_.data());
+    stage.bind(args, nullptr, params_.data());
   }
   BareLaunch(const BareLaunch&) = delete;
   BareLaunch& operator=(const BareLaunch&) = delete;
@@ -106,13 +106,14 @@ CallCost cuda_call_cost(const OpEntry& entry, const AnyProblem& problem, const C
   const cuda::OwnedStream stream(device.index);
   const DeviceInfo& info = device_info(device);
   const Variant& variant = select(entry, problem.get(), info);
-  const Plan plan = variant.plan(problem.get(), info, 0);
+  const Plan plan = variant.plan(problem.get(), info, {});
   const auto requests = compile_requests(plan, jit::native_arch(info.cc));
-  EK_CHECK(plan.stages.size() == 1 && requests.size() == 1, ErrorKind::kNotImplemented,
+  EK_CHECK(plan.stages.size() == 1 && requests.size() == 1 && plan.workspace_bytes == 0,
+           ErrorKind::kNotImplemented,
            fmt::format("{}: call cost: expected a plan of one launch, got {} stages", variant.id(),
                        plan.stages.size()));
   const void* args = data.args.get();
-  BareLaunch bare(std::get<LaunchStage>(plan.stages[0]), requests[0], args, stream.get());
+  BareLaunch bare(std::get<LaunchStage>(plan.stages[0].node), requests[0], args, stream.get());
   std::vector<double> op_ns;
   std::vector<double> bare_ns;
   for (int round = 0; round <= kRounds; ++round) {

@@ -149,7 +149,7 @@ Prepared prepare(const OpEntry& entry, const AnyProblem& problem, std::string_vi
 }
 
 CheckResult check_prepared(const OpEntry& entry, const Variant& variant, const Prepared& prepared,
-                           Device device, std::size_t tiling) {
+                           Device device, std::string_view tiling) {
   CheckResult result = start_result(variant, prepared);
   try {
     result.reason = skip_reason(variant, device);

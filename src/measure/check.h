@@ -62,9 +62,9 @@ Prepared prepare(const OpEntry& entry, const AnyProblem& problem, std::string_vi
 /// exactly an input is run in place.
 Prepared prepare(const OpEntry& entry, const CaseData& data, std::string_view case_name);
 
-/// One variant, built with its tiling of that index, on a prepared case.
+/// One variant on a prepared case, built with that printed tiling; empty: the heuristic's.
 CheckResult check_prepared(const OpEntry& entry, const Variant& variant, const Prepared& prepared,
-                           Device device, std::size_t tiling = 0);
+                           Device device, std::string_view tiling = {});
 
 /// Why the variant cannot be tried on the device at all (missing, or of another kind); empty when
 /// it can.

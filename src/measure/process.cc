@@ -69,6 +69,7 @@ ChildProcess::ChildProcess(const std::vector<std::string>& argv) {
 ChildProcess::~ChildProcess() {
   close(socket_);
   if (errors_ >= 0) close(errors_);
+  if (pid_ < 0) return;
   kill(pid_, SIGKILL);
   while (waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {
   }
@@ -80,13 +81,35 @@ void ChildProcess::fail(const std::string& what) const {
                                                said.empty() ? "" : "; its last words: ", said));
 }
 
+/// " (signal 11, Segmentation fault)"; empty when it has not ended within a second.
+std::string ChildProcess::how_it_ended() {
+  if (pid_ < 0) return {};
+  int status = 0;
+  for (int wait = 0; wait < 100; ++wait) {
+    const pid_t got = waitpid(pid_, &status, WNOHANG);
+    if (got == pid_) {
+      pid_ = -1;  // reaped: the number may be another process' now
+      if (WIFSIGNALED(status)) {
+        return fmt::format(" (signal {}, {})", WTERMSIG(status), strsignal(WTERMSIG(status)));
+      }
+      return fmt::format(" (exit status {})", WEXITSTATUS(status));
+    }
+    if (got < 0 && errno != EINTR) return {};
+    usleep(10000);
+  }
+  return {};
+}
+
 void ChildProcess::write_line(const std::string& line) {
   const std::string text = line + '\n';
   std::size_t sent = 0;
   while (sent < text.size()) {
     const ssize_t count = send(socket_, text.data() + sent, text.size() - sent, MSG_NOSIGNAL);
     if (count < 0 && errno == EINTR) continue;
-    if (count < 0) fail(fmt::format("cannot be written to: {}", std::strerror(errno)));
+    if (count < 0) {
+      const std::string why = std::strerror(errno);
+      fail(fmt::format("cannot be written to: {}{}", why, how_it_ended()));
+    }
     sent += static_cast<std::size_t>(count);
   }
 }
@@ -109,7 +132,7 @@ std::string ChildProcess::read_line(std::chrono::milliseconds timeout) {
     char buffer[4096];
     const ssize_t count = recv(socket_, buffer, sizeof(buffer), 0);
     if (count < 0 && errno == EINTR) continue;
-    if (count <= 0) fail("ended without an answer");
+    if (count <= 0) fail("ended without an answer" + how_it_ended());
     pending_.append(buffer, static_cast<std::size_t>(count));
   }
 }

@@ -29,6 +29,7 @@ class ChildProcess {
 
  private:
   [[noreturn]] void fail(const std::string& what) const;
+  std::string how_it_ended();
 
   std::string name_;
   int socket_ = -1;

@@ -3,6 +3,8 @@
 #include <einkorn/error.h>
 #include <fmt/format.h>
 
+#include "src/registry/planned.h"
+
 namespace einkorn::detail {
 
 std::shared_ptr<const Executable> build_executable(std::string_view op, const void* problem,
@@ -19,7 +21,7 @@ std::shared_ptr<const Executable> build_executable(std::string_view op, const vo
                     "the capture begins; loading a kernel is not allowed inside it",
                     op, entry.op->print(problem), op));
   }
-  return std::make_shared<const Executable>(variant.plan(problem, device, 0), device);
+  return std::make_shared<const Executable>(planned(entry, variant, problem, device), device);
 }
 
 void throw_wrong_stream(std::string_view op, Device tensors, Stream stream) {

@@ -36,6 +36,16 @@ std::string source_in_words(const Selection& selection) {
 
 }  // namespace
 
+void detail::throw_refused_tiling(std::string_view variant, std::string_view tiling,
+                                  std::string_view reason) {
+  throw_error(
+      ErrorKind::kValue,
+      fmt::format("{}: tiling: expected one that fits the problem and the device, got '{}'\n"
+                  "  reason: {}\n"
+                  "  hint: `einkorn tune --dry-run` lists the candidates",
+                  variant, tiling, reason));
+}
+
 std::string environment_name(std::string_view op) {
   std::string out = "EINKORN_";
   for (const char c : op) {

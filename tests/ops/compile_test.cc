@@ -1,6 +1,7 @@
 // Every CUDA variant compiles for the architectures that it says it serves, without a device: plans
 // for all cases build, and their kernels go through the compiler with no spills.
 
+#include <algorithm>
 #include <map>
 #include <ostream>
 #include <string>
@@ -50,26 +51,48 @@ std::string compile_name(const testing::TestParamInfo<CompileParam>& info) {
   return test_name(fmt::format("{}_for_{}", info.param.variant->id(), info.param.device));
 }
 
-/// Requests of all cases by what makes them distinct; `planned` counts the cases that are served.
+/// One kernel, and what its stages say that it needs: the least of them, since each has to hold.
+struct Launched {
+  jit::Request request;
+  Needs needs;
+};
+using LaunchedKernels = std::map<std::tuple<std::string, std::string>, Launched>;
+
+void add_kernels(const Plan& plan, const std::string& arch, LaunchedKernels& out) {
+  std::vector<jit::Request> requests = compile_requests(plan, arch);
+  auto request = requests.begin();
+  for (const Leaf& leaf : leaves(plan)) {
+    const Needs needs = std::get<LaunchStage>(leaf.stage->node).needs;
+    const auto key =
+        std::tuple(request->file, fmt::format("{}", fmt::join(request->instantiate, ";")));
+    const auto [found, fresh] = out.try_emplace(key, Launched{std::move(*request), needs});
+    if (!fresh) {
+      Needs& least = found->second.needs;
+      least.registers = std::min(least.registers, needs.registers);
+      least.static_smem = std::min(least.static_smem, needs.static_smem);
+    }
+    ++request;
+  }
+}
+
+/// Kernels of all cases by what makes them distinct; `planned` counts the cases that are served.
 /// At level 2 and up with all tilings, below with each problem's first.
-std::map<std::tuple<std::string, std::string>, jit::Request> requests_of(const CompileParam& param,
-                                                                         int* planned) {
-  std::map<std::tuple<std::string, std::string>, jit::Request> out;
+LaunchedKernels kernels_of(const CompileParam& param, int* planned) {
+  LaunchedKernels out;
   const auto& [entry, variant, name] = param;
   const DeviceInfo info = find_device_info(name);
   for (const Case& one : entry->op->cases()) {
     const AnyProblem problem = entry->op->parse(split_key_values(one.keys));
     if (refusal_of(*variant, problem.get(), info)) continue;
     ++*planned;
-    const std::size_t tilings = variant->tilings(problem.get(), info).size();
-    EXPECT_GT(tilings, 0U) << one.name;
-    for (std::size_t i = 0; i < tilings; ++i) {
-      const Plan plan = variant->plan(problem.get(), info, i);
+    const auto tilings = variant->tilings(problem.get(), info);
+    EXPECT_GT(tilings.size(), 0U) << one.name;
+    for (std::size_t i = 0; i < tilings.size(); ++i) {
+      const auto refusal = variant->validate(problem.get(), info, tilings[i]);
+      EXPECT_FALSE(refusal) << tilings[i] << ": " << refusal.value_or(Refusal{}).reason;
+      const Plan plan = variant->plan(problem.get(), info, tilings[i]);
       if (i > 0 && test_level() < 2) continue;
-      for (jit::Request& request : compile_requests(plan, jit::native_arch(info.cc))) {
-        out.try_emplace({request.file, fmt::format("{}", fmt::join(request.instantiate, ";"))},
-                        std::move(request));
-      }
+      add_kernels(plan, jit::native_arch(info.cc), out);
     }
   }
   return out;
@@ -89,19 +112,24 @@ class Compile : public testing::TestWithParam<CompileParam> {};
 
 TEST_P(Compile, EveryKernelCompilesWithoutSpills) {
   int planned = 0;
-  const auto requests = requests_of(GetParam(), &planned);
+  const LaunchedKernels kernels = kernels_of(GetParam(), &planned);
   EXPECT_GT(planned, 0) << "serves no case";
-  ASSERT_FALSE(requests.empty());
+  ASSERT_FALSE(kernels.empty());
   if (const std::string reason = missing_compiler(); !reason.empty()) {
-    GTEST_SKIP() << reason << "; " << requests.size() << " kernels not compiled";
+    GTEST_SKIP() << reason << "; " << kernels.size() << " kernels not compiled";
   }
-  for (const auto& [key, request] : requests) {
+  for (const auto& [key, launched] : kernels) {
+    const auto& [request, needs] = launched;
     const auto artifact = jit::compile(request);
     EXPECT_FALSE(artifact->image.empty());
     for (const jit::EntryPoint& entry : artifact->entries) {
       EXPECT_EQ(entry.resources.spill_stores, 0) << entry.expression << " for " << request.arch;
       EXPECT_EQ(entry.resources.spill_loads, 0) << entry.expression << " for " << request.arch;
       EXPECT_GT(entry.resources.registers, 0) << entry.expression << " for " << request.arch;
+      EXPECT_LE(entry.resources.registers, needs.registers)
+          << entry.expression << " for " << request.arch;
+      EXPECT_LE(entry.resources.static_smem, needs.static_smem)
+          << entry.expression << " for " << request.arch;
     }
   }
 }

@@ -107,7 +107,8 @@ TEST_P(OpContract, EveryTilingPlansAndAgrees) {
         const auto tilings = variant->tilings(prepared.problem.get(), device_info(device));
         ASSERT_FALSE(tilings.empty()) << variant->id() << " supports " << one.keys;
         for (std::size_t i = 1; i < tilings.size(); ++i) {
-          const auto result = measure::check_prepared(entry, *variant, prepared, device, i);
+          const auto result =
+              measure::check_prepared(entry, *variant, prepared, device, tilings[i]);
           EXPECT_EQ(result.status, measure::Status::kPass)
               << variant->id() << " " << tilings[i] << ", " << one.name << ": " << result.reason;
         }

@@ -91,7 +91,7 @@ void expect_nothing_launched(const OpEntry& entry, std::string_view keys, Device
   for (const Variant* variant : entry.variants) {
     if (refusal_of(*variant, prepared.problem.get(), info)) continue;
     if (variant != entry.op->reference_variant) {
-      EXPECT_TRUE(variant->plan(prepared.problem.get(), info, 0).stages.empty()) << variant->id();
+      EXPECT_TRUE(variant->plan(prepared.problem.get(), info, {}).stages.empty()) << variant->id();
     }
     const CaseData there = measure::clone_to(*entry.op, prepared.inputs, device);
     call(entry, there, device, variant->name());

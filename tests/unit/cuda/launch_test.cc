@@ -176,7 +176,7 @@ TEST_F(Gpu, AStageBindsItsParameters) {
   const Args args{out.view().data_as<int>()};
   alignas(64) std::byte params[kMaxParamBytes];
   std::memcpy(params, stage.params.data(), stage.params.size());
-  stage.bind(&args, params);
+  stage.bind(&args, nullptr, params);
   void* arguments[] = {params};
   const OwnedStream stream(0);
   fill.launch(stage.launch, stream.get(), arguments);

@@ -24,7 +24,7 @@ TEST(Executable, ADeviceThatIsNotHereIsRefused) {
       "  hint: for a device that is not here, compile_requests() and prediction work, running "
       "does not");
   EXPECT_EQ(test::error_text([&] { Executable(plan, DeviceInfo{}); }),
-            "ValueError: stage: expected a CUDA device, got cpu");
+            "NotImplementedError: plan: stage: a kernel launch needs a CUDA device, got cpu");
   const auto requests = compile_requests(plan, "sm_100a");
   ASSERT_EQ(requests.size(), 1u);
   EXPECT_EQ(requests[0].file, "ops/x/y.cu");

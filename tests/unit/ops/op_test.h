@@ -59,8 +59,7 @@ inline void expect_correct(std::string_view op, std::string_view variant_name,
   const Variant& variant = view->find_variant(entry, variant_name);
   const AnyProblem problem = entry.op->parse(split_key_values(keys));
   const auto prepared = measure::prepare(entry, problem, keys, 1);
-  const std::size_t tilings = variant.tilings(problem.get(), cpu_info()).size();
-  for (std::size_t tiling = 0; tiling < tilings; ++tiling) {
+  for (const std::string& tiling : variant.tilings(problem.get(), cpu_info())) {
     const auto result = measure::check_prepared(entry, variant, prepared, kCpuDevice, tiling);
     EXPECT_EQ(measure::name(result.status), "pass") << "tiling " << tiling << ": " << result.reason;
   }

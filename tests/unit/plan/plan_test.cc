@@ -55,7 +55,7 @@ TEST(Plan, ALaunchStageKeepsParametersAndBindsPointers) {
   std::memcpy(block, stage.params.data(), stage.params.size());
   float value = 0;
   const Args args{nullptr, &value};
-  stage.bind(&args, block);
+  stage.bind(&args, nullptr, block);
   Params bound;
   std::memcpy(&bound, block, sizeof(bound));
   EXPECT_EQ(bound.pointer, &value);
@@ -70,7 +70,7 @@ TEST(Plan, BindingLeavesThePlanAsItWas) {
   std::memcpy(block, stage.params.data(), stage.params.size());
   float value = 0;
   const Args args{nullptr, &value};
-  stage.bind(&args, block);
+  stage.bind(&args, nullptr, block);
   EXPECT_EQ(stage.params, before);
 }
 

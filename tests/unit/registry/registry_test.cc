@@ -114,7 +114,7 @@ TEST(Registry, ErrorTexts) {
 // Not golden: the list grows with what other tests of this process register.
 TEST(Registry, AnUnknownOpListsAllAndTheNearest) {
   const std::string text = error_text([] { registry()->find("rms_nrom"); });
-  EXPECT_THAT(text, StartsWith("ValueError: op: expected one of silu_mul, rms_norm"));
+  EXPECT_THAT(text, StartsWith("ValueError: op: expected one of silu_mul, "));
   EXPECT_THAT(text, HasSubstr("got 'rms_nrom'\n  hint: did you mean 'rms_norm'?"));
 }
 
@@ -154,8 +154,8 @@ TEST(Registry, VariantTellsItsTilingsAndPlans) {
   const AnyProblem eight = problem("n=8");
   const auto tilings = kEven.tilings(eight.get(), cpu_info());
   EXPECT_EQ(tilings, (std::vector<std::string>{"block=64", "block=128"}));
-  EXPECT_EQ(kEven.plan(eight.get(), cpu_info(), 1).tiling, "block=128");
-  EXPECT_EQ(kEven.plan(eight.get(), cpu_info(), 0).stages.size(), 1U);
+  EXPECT_EQ(kEven.plan(eight.get(), cpu_info(), "block=128").tiling, "block=128");
+  EXPECT_EQ(kEven.plan(eight.get(), cpu_info(), {}).stages.size(), 1U);
 }
 
 }  // namespace

@@ -33,6 +33,8 @@
 #ifndef EINKORN_SILU_MUL_CPU_ROWS_V1_
 #define EINKORN_SILU_MUL_CPU_ROWS_V1_
 namespace einkorn::silu_mul::cpu {
+// Unnamed: another version may have the same names, and be in the same program.
+namespace {
 
 /// What all elements of a call share.
 struct Scalars {
@@ -46,11 +48,14 @@ struct Scalars {
   bool stream = false;
 };
 
+}  // namespace
 }  // namespace einkorn::silu_mul::cpu
 #endif  // EINKORN_SILU_MUL_CPU_ROWS_V1_
 
 HWY_BEFORE_NAMESPACE();
-namespace einkorn::silu_mul::cpu::HWY_NAMESPACE {
+namespace einkorn::silu_mul::cpu {
+namespace {
+namespace HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 // NOLINTNEXTLINE(google-build-using-namespace): the codecs of this instruction set
@@ -163,7 +168,9 @@ HWY_ATTR void run_block(const void* gate, const void* up, void* y, std::size_t c
   });
 }
 
-}  // namespace einkorn::silu_mul::cpu::HWY_NAMESPACE
+}  // namespace HWY_NAMESPACE
+}  // namespace
+}  // namespace einkorn::silu_mul::cpu
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE

@@ -49,16 +49,45 @@ struct BulkV1 {
     return std::nullopt;
   }
 
-  static std::vector<Tiling> tilings(const Problem&, const DeviceInfo& device) {
+  static std::int64_t static_bytes(const Tiling& tiling) {
+    // A barrier each; the ring behind them is aligned to 128 bytes.
+    return (std::int64_t{tiling.warps} * tiling.stages * 8 + 127) / 128 * 128;
+  }
+
+  static std::optional<Refusal> validate(const Problem&, const Tiling& tiling,
+                                         const DeviceInfo& device) {
+    const auto [warps, items, stages, blocks] = tiling;
+    if (warps < 1 || blocks < 1 || warps * std::int64_t{blocks} * 32 > device.max_threads_per_sm ||
+        warps > 32) {
+      return Refusal{fmt::format("{} blocks of {} warps are not 1 to {} threads a multiprocessor",
+                                 blocks, warps, device.max_threads_per_sm)};
+    }
+    if (items < 1 || items > 8 || stages < 2 || stages > 8) {
+      return Refusal{
+          fmt::format("{} vectors a lane and {} tiles in flight: expected 1 to 8 and 2 "
+                      "to 8",
+                      items, stages)};
+    }
+    // A kibibyte a block is the system's.
+    const std::int64_t smem = smem_bytes(tiling) + static_bytes(tiling) + 1024;
+    if (smem - 1024 > device.smem_per_block_optin || smem * blocks > device.smem_per_sm) {
+      return Refusal{
+          fmt::format("{} blocks of {} bytes of shared memory do not fit {} bytes a "
+                      "multiprocessor, {} a block",
+                      blocks, smem, device.smem_per_sm, device.smem_per_block_optin)};
+    }
+    return std::nullopt;
+  }
+
+  static std::vector<Tiling> tilings(const Problem& problem, const DeviceInfo& device) {
     std::vector<Tiling> out;
     for (const int items : {4, 2, 1}) {
       for (const int warps : {8, 4, 16}) {
         for (const int stages : {2, 3, 4, 6}) {
           for (const int blocks : {1, 2, 4}) {
             const Tiling tiling{warps, items, stages, blocks};
-            const std::int64_t smem = smem_bytes(tiling) + 2048;
             const int warps_in_all = warps * blocks;
-            if (smem > device.smem_per_block_optin || smem * blocks > device.smem_per_sm) continue;
+            if (validate(problem, tiling, device)) continue;
             if (warps_in_all < 8 || warps_in_all > 32) continue;
             out.push_back(tiling);
           }
@@ -89,12 +118,15 @@ struct BulkV1 {
     launch.block.x = static_cast<std::uint32_t>(tiling.warps * 32);
     launch.smem_bytes = static_cast<std::uint32_t>(smem_bytes(tiling));
     launch.pdl = true;
-    out.stages.emplace_back(launch_stage<SiluMul::Args, Params>(
+    LaunchStage stage = launch_stage<SiluMul::Args, Params>(
         "bulk_v1", "ops/activation/silu_mul/sm90/bulk_v1.cu",
         jit::instantiate("einkorn::silu_mul::sm90::bulk_v1",
                          {traits(problem), 128 / bits(problem.dtype), tiling.warps, tiling.items,
                           tiling.stages}),
-        launch, make_params(problem), bind));
+        launch, make_params(problem), bind);
+    stage.needs = {.registers = registers_under_bounds(tiling.warps * 32),
+                   .static_smem = static_bytes(tiling)};
+    out.stages.emplace_back(std::move(stage));
     return out;
   }
 };

@@ -34,13 +34,27 @@ struct FlatV1 {
                                problem.cols)};
   }
 
-  static std::vector<Tiling> tilings(const Problem& problem, const DeviceInfo&) {
+  static std::optional<Refusal> validate(const Problem& problem, const Tiling& tiling,
+                                         const DeviceInfo&) {
+    if (tiling.threads < 32 || tiling.threads > 1024 || tiling.threads % 32 != 0) {
+      return Refusal{fmt::format("threads {} is not a multiple of 32 up to 1024", tiling.threads)};
+    }
+    if (tiling.items < 1 || tiling.items > 8) {
+      return Refusal{
+          fmt::format("items {} is not 1 to 8, what a thread's registers hold", tiling.items)};
+    }
+    const std::int64_t wanted = blocks(problem, tiling);
+    if (wanted <= 0x7fffffff) return std::nullopt;
+    return Refusal{fmt::format("{} blocks > 2147483647, the widest grid", wanted)};
+  }
+
+  static std::vector<Tiling> tilings(const Problem& problem, const DeviceInfo& device) {
     std::vector<Tiling> out;
     const Extent size = extent(problem);
     const std::int64_t vectors = size.cols / vector_width(problem);
     for (const Tiling tiling : {Tiling{512, 1}, Tiling{256, 1}, Tiling{128, 1}, Tiling{256, 2},
                                 Tiling{128, 2}, Tiling{256, 4}, Tiling{128, 4}}) {
-      if (blocks(problem, tiling) > 0x7fffffff) continue;
+      if (validate(problem, tiling, device)) continue;
       // A block wider than a row idles most of itself; a narrower one follows in the list.
       const bool wasteful = tiling.threads * tiling.items > 2 * vectors && tiling.threads > 128;
       if (!wasteful) out.push_back(tiling);
@@ -55,12 +69,14 @@ struct FlatV1 {
     launch.grid.x = static_cast<std::uint32_t>(blocks(problem, tiling));
     launch.block.x = static_cast<std::uint32_t>(tiling.threads);
     launch.pdl = device.cc >= 90;
-    out.stages.emplace_back(launch_stage<SiluMul::Args, Params>(
+    LaunchStage stage = launch_stage<SiluMul::Args, Params>(
         "flat_v1", "ops/activation/silu_mul/smxx/flat_v1.cu",
         jit::instantiate(
             "einkorn::silu_mul::smxx::flat_v1",
             {traits(problem), vector_width(problem), problem.align, tiling.threads, tiling.items}),
-        launch, make_params(problem), bind));
+        launch, make_params(problem), bind);
+    stage.needs = {.registers = registers_under_bounds(tiling.threads), .static_smem = 0};
+    out.stages.emplace_back(std::move(stage));
     return out;
   }
 };

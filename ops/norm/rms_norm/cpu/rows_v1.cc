@@ -38,6 +38,8 @@
 #ifndef EINKORN_RMS_NORM_CPU_ROWS_V1_
 #define EINKORN_RMS_NORM_CPU_ROWS_V1_
 namespace einkorn::rms_norm::cpu {
+// Unnamed: another version may have the same names, and be in the same program.
+namespace {
 
 /// A tensor's rows; no data for one left out.
 struct RowSpan {
@@ -59,11 +61,14 @@ struct RowsTask {
   bool stream = false;
 };
 
+}  // namespace
 }  // namespace einkorn::rms_norm::cpu
 #endif  // EINKORN_RMS_NORM_CPU_ROWS_V1_
 
 HWY_BEFORE_NAMESPACE();
-namespace einkorn::rms_norm::cpu::HWY_NAMESPACE {
+namespace einkorn::rms_norm::cpu {
+namespace {
+namespace HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 // NOLINTNEXTLINE(google-build-using-namespace): the codecs of this instruction set
@@ -249,7 +254,9 @@ HWY_ATTR void prepare_scale(const void* weight, DType weight_dtype, int offset, 
   });
 }
 
-}  // namespace einkorn::rms_norm::cpu::HWY_NAMESPACE
+}  // namespace HWY_NAMESPACE
+}  // namespace
+}  // namespace einkorn::rms_norm::cpu
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE

@@ -69,7 +69,9 @@ struct BulkV1 {
         for (int stages = 2; stages <= 8; ++stages) {
           for (int blocks = 1; blocks <= 8; blocks *= 2) {
             const Tiling tiling{lanes, items, groups, stages, blocks};
-            if (fits(problem, tiling, device)) out.push_back(tiling);
+            // Fewer threads leave the multiprocessor waiting: measured, see the devlog.
+            if (lanes * groups * blocks < 256) continue;
+            if (!validate(problem, tiling, device)) out.push_back(tiling);
           }
         }
       }
@@ -81,14 +83,49 @@ struct BulkV1 {
     return out;
   }
 
-  static bool fits(const Problem& problem, const Tiling& tiling, const DeviceInfo& device) {
-    const std::int64_t smem = tiling.groups * tiling.stages * stage_bytes(problem);
-    const int threads = tiling.lanes * tiling.groups * tiling.blocks;
-    const int registers = 40 + 3 * tiling.items * (128 / bits(problem.dtype));
-    // A kibibyte a block is the system's, and barriers and sums are static.
-    return smem + 2048 <= device.smem_per_block_optin &&
-           (smem + 2048) * tiling.blocks <= device.smem_per_sm && threads >= 256 &&
-           threads <= device.max_threads_per_sm && threads * registers <= 65536;
+  static std::int64_t ring_bytes(const Problem& problem, const Tiling& tiling) {
+    return std::int64_t{tiling.groups} * tiling.stages * stage_bytes(problem);
+  }
+
+  /// Barriers of the ring, and two sums for each warp of a group; the ring behind them is aligned
+  /// to 128 bytes.
+  static std::int64_t static_bytes(const Tiling& tiling) {
+    const std::int64_t group = tiling.stages * 8 + 2 * (tiling.lanes / 32) * 4;
+    return (tiling.groups * group + 127) / 128 * 128;
+  }
+
+  static std::optional<Refusal> validate(const Problem& problem, const Tiling& tiling,
+                                         const DeviceInfo& device) {
+    const auto [lanes, items, groups, stages, blocks] = tiling;
+    if (lanes < 32 || lanes > 512 || (lanes & (lanes - 1)) != 0 || groups < 1 ||
+        std::int64_t{lanes} * groups > 512) {
+      return Refusal{fmt::format("{} groups of {} lanes are not powers of two of 32 to 512 threads",
+                                 groups, lanes)};
+    }
+    const int vec = 128 / bits(problem.dtype);
+    if (items < 1 || std::int64_t{lanes} * items * vec < problem.cols) {
+      return Refusal{fmt::format("{} lanes of {} vectors of {} elements do not cover {} columns",
+                                 lanes, items, vec, problem.cols)};
+    }
+    if (stages < 2 || stages > 8 || blocks < 1 || blocks > 8) {
+      return Refusal{fmt::format("{} rows in flight and {} blocks: expected 2 to 8 and 1 to 8",
+                                 stages, blocks)};
+    }
+    // A kibibyte a block is the system's.
+    const std::int64_t smem = ring_bytes(problem, tiling) + static_bytes(tiling) + 1024;
+    if (smem - 1024 > device.smem_per_block_optin || smem * blocks > device.smem_per_sm) {
+      return Refusal{
+          fmt::format("{} blocks of {} bytes of shared memory do not fit {} bytes a "
+                      "multiprocessor, {} a block",
+                      blocks, smem, device.smem_per_sm, device.smem_per_block_optin)};
+    }
+    const int threads = lanes * groups * blocks;
+    const int registers = 40 + 3 * items * vec;
+    if (threads > device.max_threads_per_sm || threads * registers > 65536) {
+      return Refusal{fmt::format("{} threads of about {} registers do not fit a multiprocessor",
+                                 threads, registers)};
+    }
+    return std::nullopt;
   }
 
   static std::int64_t badness(const Problem& problem, const Tiling& tiling) {
@@ -108,15 +145,17 @@ struct BulkV1 {
     launch.grid.x = static_cast<std::uint32_t>(
         std::min<std::int64_t>(wanted, std::int64_t{device.sm_count} * tiling.blocks));
     launch.block.x = static_cast<std::uint32_t>(tiling.lanes * tiling.groups);
-    launch.smem_bytes =
-        static_cast<std::uint32_t>(tiling.groups * tiling.stages * stage_bytes(problem));
+    launch.smem_bytes = static_cast<std::uint32_t>(ring_bytes(problem, tiling));
     launch.pdl = true;
-    out.stages.emplace_back(launch_stage<RmsNorm::Args, Params>(
+    LaunchStage stage = launch_stage<RmsNorm::Args, Params>(
         "bulk_v1", "ops/norm/rms_norm/sm90/bulk_v1.cu",
         jit::instantiate("einkorn::rms_norm::sm90::bulk_v1",
                          {traits(problem), vec, tiling.lanes, tiling.items, tiling.groups,
                           tiling.stages, tiling.blocks, exact}),
-        launch, make_params(problem), bind));
+        launch, make_params(problem), bind);
+    stage.needs = {.registers = registers_under_bounds(tiling.lanes * tiling.groups, tiling.blocks),
+                   .static_smem = static_bytes(tiling)};
+    out.stages.emplace_back(std::move(stage));
     return out;
   }
 };

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include <einkorn/expression.h>
+#include <fmt/format.h>
 
 #include "ops/norm/rms_norm/contract.h"
 #include "ops/norm/rms_norm/launch.h"
@@ -24,6 +25,13 @@ struct LoopV1 {
 
   static std::optional<Refusal> supports(const Problem&, const DeviceInfo&) { return std::nullopt; }
 
+  static std::optional<Refusal> validate(const Problem&, const Tiling& tiling, const DeviceInfo&) {
+    if (tiling.threads >= 32 && tiling.threads <= 1024 && tiling.threads % 32 == 0) {
+      return std::nullopt;
+    }
+    return Refusal{fmt::format("threads {} is not a multiple of 32 up to 1024", tiling.threads)};
+  }
+
   static std::vector<Tiling> tilings(const Problem& problem, const DeviceInfo&) {
     // The widest rows need 1024 threads to bound the chain of additions; short rows would idle most
     // of them (measured on an H100: 256 threads are the best at 1024 to 4096 columns, 512 at 8192).
@@ -39,11 +47,14 @@ struct LoopV1 {
     launch.grid.x = static_cast<std::uint32_t>(std::min(problem.rows, kMaxBlocks));
     launch.block.x = static_cast<std::uint32_t>(tiling.threads);
     launch.pdl = device.cc >= 90;
-    out.stages.emplace_back(launch_stage<RmsNorm::Args, Params>(
+    LaunchStage stage = launch_stage<RmsNorm::Args, Params>(
         "loop_v1", "ops/norm/rms_norm/smxx/loop_v1.cu",
         jit::instantiate("einkorn::rms_norm::smxx::loop_v1",
                          {traits(problem), vector_width(problem), problem.align, tiling.threads}),
-        launch, make_params(problem), bind));
+        launch, make_params(problem), bind);
+    stage.needs = {.registers = registers_under_bounds(tiling.threads),
+                   .static_smem = tiling.threads / 32 * std::int64_t{sizeof(float)}};
+    out.stages.emplace_back(std::move(stage));
     return out;
   }
 };

@@ -32,6 +32,14 @@ struct RowsV1 {
     return lanes > 512 || wide ? 32 : 64;
   }
 
+  /// No more than the assembler takes, over all dtypes, roundings and shapes, for sm_80 to sm_100
+  /// (tests/ops/compile_test.cc): addresses and scalars, then the elements and their scales.
+  static int registers(const Problem& problem, const Tiling& tiling) {
+    const bool wide = problem.residual.has_value() || bits(problem.dtype) == 32;
+    const int needed = 56 + (wide ? 5 : 4) * tiling.items * vector_width(problem) / 2;
+    return std::min(needed, registers_under_bounds(tiling.lanes * tiling.rows));
+  }
+
   static std::optional<Refusal> supports(const Problem& problem, const DeviceInfo& device) {
     if (problem.rows > 0x7fffffff) {
       return Refusal{fmt::format("rows {} > 2147483647, the widest grid", problem.rows)};
@@ -43,17 +51,43 @@ struct RowsV1 {
                     problem.cols, max_elements(problem, 1024), vector_width(problem))};
   }
 
+  static int vectors(const Problem& problem) {
+    return static_cast<int>(problem.cols / vector_width(problem));
+  }
+
+  static std::optional<Refusal> validate(const Problem& problem, const Tiling& tiling,
+                                         const DeviceInfo&) {
+    const auto [lanes, items, rows] = tiling;
+    if (lanes < 32 || lanes > 1024 || (lanes & (lanes - 1)) != 0) {
+      return Refusal{fmt::format("lanes {} is not a power of two from 32 to 1024", lanes)};
+    }
+    if (rows < 1 || lanes * std::int64_t{rows} > 1024) {
+      return Refusal{
+          fmt::format("{} rows of {} lanes are not 1 to 1024 threads a block", rows, lanes)};
+    }
+    const std::int64_t covered = std::int64_t{lanes} * items;
+    if (items < 1 || covered < vectors(problem)) {
+      return Refusal{fmt::format("{} lanes of {} vectors of {} elements do not cover {} columns",
+                                 lanes, items, vector_width(problem), problem.cols)};
+    }
+    const int elements = items * vector_width(problem);
+    if (elements > max_elements(problem, lanes)) {
+      return Refusal{fmt::format("{} elements a thread > {}, what its registers hold", elements,
+                                 max_elements(problem, lanes))};
+    }
+    return std::nullopt;
+  }
+
   /// Every row shape that covers cols, the heuristic's first.
   static std::vector<Tiling> tilings(const Problem& problem, const DeviceInfo& device) {
-    const int vec = vector_width(problem);
-    const auto vectors = static_cast<int>(problem.cols / vec);
     const bool few_rows = problem.rows < 2 * std::int64_t{device.sm_count};
     std::vector<Tiling> out;
     for (int lanes = 32; lanes <= 1024; lanes *= 2) {
       int items = 1;
-      while (lanes * items < vectors) items *= 2;
-      if (items * vec > max_elements(problem, lanes)) continue;
-      if (lanes > 32 && lanes / 2 >= vectors) continue;  // half the threads would idle
+      while (lanes * items < vectors(problem)) items *= 2;
+      const Tiling one{.lanes = lanes, .items = items, .rows = 1};
+      if (validate(problem, one, device)) continue;
+      if (lanes > 32 && lanes / 2 >= vectors(problem)) continue;  // half the threads would idle
       const int rows = std::max(1, 256 / lanes);
       out.push_back({.lanes = lanes, .items = items, .rows = lanes <= 64 && !few_rows ? rows : 1});
       if (rows >= 4) out.push_back({.lanes = lanes, .items = items, .rows = rows / 2});
@@ -93,12 +127,16 @@ struct RowsV1 {
     launch.pdl = device.cc >= 90;
     Params params = make_params(problem);
     if (launch.pdl) params.early_blocks = resident_blocks(device, launch.block.x);
-    out.stages.emplace_back(launch_stage<RmsNorm::Args, Params>(
+    LaunchStage stage = launch_stage<RmsNorm::Args, Params>(
         "rows_v1", "ops/norm/rms_norm/smxx/rows_v1.cu",
         jit::instantiate(
             "einkorn::rms_norm::smxx::rows_v1",
             {traits(problem), vec, problem.align, tiling.lanes, tiling.items, tiling.rows, exact}),
-        launch, params, bind));
+        launch, params, bind);
+    const auto threads = static_cast<int>(launch.block.x);
+    stage.needs = {.registers = registers(problem, tiling),
+                   .static_smem = (threads + 31) / 32 * std::int64_t{sizeof(float)}};
+    out.stages.emplace_back(std::move(stage));
     return out;
   }
 };

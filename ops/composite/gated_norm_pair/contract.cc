@@ -1,0 +1,127 @@
+#include "ops/composite/gated_norm_pair/contract.h"
+
+#include <einkorn/dispatch.h>
+#include <einkorn/match.h>
+
+#include "ops/composite/parts.h"
+
+namespace einkorn {
+namespace {
+
+constexpr DTypeSet kDTypes{kF32, kF16, kBF16};
+
+cpu::LayoutRules layout_rules(const GatedNormPair::Problem& problem) {
+  const int element = bits(problem.dtype) / 8;
+  return {GatedNormPair::kName, problem.rows, false, element, {problem.cols * element}};
+}
+
+}  // namespace
+
+RmsNorm::Problem GatedNormPair::Problem::norm() const {
+  return {
+      .rows = rows, .cols = cols, .dtype = dtype, .weight = dtype, .residual = {}, .align = align};
+}
+
+SiluMul::Problem GatedNormPair::Problem::product() const {
+  return {.rows = rows, .cols = cols, .dtype = dtype, .align = align};
+}
+
+GatedNormPair::Problem GatedNormPair::match(const Args& args) {
+  Leading lead;
+  Dim cols{"cols", Range{1, kMaxCols}};
+  DTypeVar dtype{"dtype", kDTypes};
+  DeviceVar device;
+  einkorn::match(kName, "gate", args.gate)
+      .shape(lead, cols)
+      .dtype(dtype)
+      .on(device)
+      .contiguous()
+      .verify();
+  einkorn::match(kName, "up", args.up)
+      .shape(lead, cols)
+      .dtype(dtype)
+      .on(device)
+      .contiguous()
+      .verify();
+  einkorn::match(kName, "gate_weight", args.gate_weight)
+      .shape(cols)
+      .dtype(dtype)
+      .on(device)
+      .contiguous()
+      .verify();
+  einkorn::match(kName, "up_weight", args.up_weight)
+      .shape(cols)
+      .dtype(dtype)
+      .on(device)
+      .contiguous()
+      .verify();
+  einkorn::match(kName, "y", args.y)
+      .shape(lead, cols)
+      .dtype(dtype)
+      .on(device)
+      .contiguous()
+      .writable()
+      .verify();
+  composite::check_eps(kName, args.eps);
+  check_overlap(kName, "y", args.y, "gate", args.gate, Overlap::kExactOrNone);
+  check_overlap(kName, "y", args.y, "up", args.up, Overlap::kExactOrNone);
+  check_overlap(kName, "y", args.y, "gate_weight", args.gate_weight, Overlap::kNone);
+  check_overlap(kName, "y", args.y, "up_weight", args.up_weight, Overlap::kNone);
+  Problem problem{lead.rows(), cols.value(), dtype.value()};
+  problem.align = composite::align_of(problem.rows, problem.cols, {args.gate, args.up, args.y},
+                                      {args.gate_weight, args.up_weight});
+  return problem;
+}
+
+std::vector<Key> GatedNormPair::keys() { return composite::keys<Problem>(); }
+
+GatedNormPair::Problem GatedNormPair::parse(const KeyValues& pairs) {
+  auto problem = parse_fields<Problem>(kName, pairs);
+  composite::check_dtype(kName, problem.dtype);
+  if (!cpu::given(pairs, "align")) problem.align = cpu::natural_align(layout_rules(problem));
+  cpu::check_layout(layout_rules(problem), problem.align);
+  return problem;
+}
+
+std::string GatedNormPair::print(const Problem& problem) {
+  Problem defaults;
+  defaults.align = cpu::natural_align(layout_rules(problem));
+  return print_fields(problem, 3, defaults);
+}
+
+Work GatedNormPair::work(const Problem& problem) {
+  return composite::fused_work({RmsNorm::work(problem.norm()), RmsNorm::work(problem.norm()),
+                                SiluMul::work(problem.product())},
+                               problem.rows, problem.cols, problem.dtype);
+}
+
+// g and u are rounded to the dtype by the reference (u) and by a variant (rms_norm's tolerance), so
+// that the two differ by both. y is linear in u. In g a relative error e grows by the condition of
+// silu, |1 + g (1 - sigmoid(g))|, at most 1 + |g| and, with make_inputs, whose rows stay within 3.5
+// deviations and weights within 1.7, at most 7. Absolutely: |silu'| < 1.1, and each factor is below
+// 6, so an error of either factor comes out at most 6.6 times.
+Tolerance GatedNormPair::tolerance(const Problem& problem) {
+  const Tolerance norm = composite::rounded(RmsNorm::tolerance(problem.norm()), problem.dtype);
+  const Tolerance product = SiluMul::tolerance(problem.product());
+  return {8 * norm.relative + product.relative, 2 * 6.6 * norm.absolute + product.absolute};
+}
+
+namespace gated_norm_pair {
+
+void run(const GatedNormPair::Args& args, Stream stream, std::string_view variant) {
+  dispatch<GatedNormPair>(args, stream, variant);
+}
+
+void prepare(const GatedNormPair::Args& args, Stream stream, std::string_view variant) {
+  einkorn::prepare<GatedNormPair>(args, stream, variant);
+}
+
+// NOLINTNEXTLINE(readability-identifier-naming): the name that ops/variants.inc expands to
+extern const OpDef definition;
+constexpr OpDef definition =
+    make_op<GatedNormPair>([](const void* args, Stream stream, std::string_view variant) {
+      run(*static_cast<const GatedNormPair::Args*>(args), stream, variant);
+    });
+
+}  // namespace gated_norm_pair
+}  // namespace einkorn

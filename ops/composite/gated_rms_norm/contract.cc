@@ -1,0 +1,117 @@
+#include "ops/composite/gated_rms_norm/contract.h"
+
+#include <einkorn/dispatch.h>
+#include <einkorn/match.h>
+
+#include "ops/composite/parts.h"
+
+namespace einkorn {
+namespace {
+
+constexpr DTypeSet kDTypes{kF32, kF16, kBF16};
+
+cpu::LayoutRules layout_rules(const GatedRmsNorm::Problem& problem) {
+  const int element = bits(problem.dtype) / 8;
+  return {GatedRmsNorm::kName, problem.rows, false, element, {problem.cols * element}};
+}
+
+}  // namespace
+
+RmsNorm::Problem GatedRmsNorm::Problem::norm() const {
+  return {
+      .rows = rows, .cols = cols, .dtype = dtype, .weight = dtype, .residual = {}, .align = align};
+}
+
+SiluMul::Problem GatedRmsNorm::Problem::product() const {
+  return {.rows = rows, .cols = cols, .dtype = dtype, .align = align};
+}
+
+GatedRmsNorm::Problem GatedRmsNorm::match(const Args& args) {
+  Leading lead;
+  Dim cols{"cols", Range{1, kMaxCols}};
+  DTypeVar dtype{"dtype", kDTypes};
+  DeviceVar device;
+  einkorn::match(kName, "x", args.x)
+      .shape(lead, cols)
+      .dtype(dtype)
+      .on(device)
+      .contiguous()
+      .verify();
+  einkorn::match(kName, "gate", args.gate)
+      .shape(lead, cols)
+      .dtype(dtype)
+      .on(device)
+      .contiguous()
+      .verify();
+  einkorn::match(kName, "weight", args.weight)
+      .shape(cols)
+      .dtype(dtype)
+      .on(device)
+      .contiguous()
+      .verify();
+  einkorn::match(kName, "y", args.y)
+      .shape(lead, cols)
+      .dtype(dtype)
+      .on(device)
+      .contiguous()
+      .writable()
+      .verify();
+  composite::check_eps(kName, args.eps);
+  check_overlap(kName, "y", args.y, "x", args.x, Overlap::kNone);
+  check_overlap(kName, "y", args.y, "gate", args.gate, Overlap::kExactOrNone);
+  check_overlap(kName, "y", args.y, "weight", args.weight, Overlap::kNone);
+  Problem problem{lead.rows(), cols.value(), dtype.value()};
+  problem.align =
+      composite::align_of(problem.rows, problem.cols, {args.x, args.gate, args.y}, {args.weight});
+  return problem;
+}
+
+std::vector<Key> GatedRmsNorm::keys() { return composite::keys<Problem>(); }
+
+GatedRmsNorm::Problem GatedRmsNorm::parse(const KeyValues& pairs) {
+  auto problem = parse_fields<Problem>(kName, pairs);
+  composite::check_dtype(kName, problem.dtype);
+  if (!cpu::given(pairs, "align")) problem.align = cpu::natural_align(layout_rules(problem));
+  cpu::check_layout(layout_rules(problem), problem.align);
+  return problem;
+}
+
+std::string GatedRmsNorm::print(const Problem& problem) {
+  Problem defaults;
+  defaults.align = cpu::natural_align(layout_rules(problem));
+  return print_fields(problem, 3, defaults);
+}
+
+Work GatedRmsNorm::work(const Problem& problem) {
+  return composite::fused_work({RmsNorm::work(problem.norm()), SiluMul::work(problem.product())},
+                               problem.rows, problem.cols, problem.dtype);
+}
+
+// n is rounded to the dtype by the reference (u) and by a variant (rms_norm's tolerance), so the
+// two differ by both; y is linear in n, and silu_mul adds its own. Products of errors are below
+// 2^-15 of their sum. Absolutely: silu(gate) of make_inputs is below 4.
+Tolerance GatedRmsNorm::tolerance(const Problem& problem) {
+  const Tolerance norm = composite::rounded(RmsNorm::tolerance(problem.norm()), problem.dtype);
+  const Tolerance product = SiluMul::tolerance(problem.product());
+  return {norm.relative + product.relative, 4 * norm.absolute + product.absolute};
+}
+
+namespace gated_rms_norm {
+
+void run(const GatedRmsNorm::Args& args, Stream stream, std::string_view variant) {
+  dispatch<GatedRmsNorm>(args, stream, variant);
+}
+
+void prepare(const GatedRmsNorm::Args& args, Stream stream, std::string_view variant) {
+  einkorn::prepare<GatedRmsNorm>(args, stream, variant);
+}
+
+// NOLINTNEXTLINE(readability-identifier-naming): the name that ops/variants.inc expands to
+extern const OpDef definition;
+constexpr OpDef definition =
+    make_op<GatedRmsNorm>([](const void* args, Stream stream, std::string_view variant) {
+      run(*static_cast<const GatedRmsNorm::Args*>(args), stream, variant);
+    });
+
+}  // namespace gated_rms_norm
+}  // namespace einkorn

@@ -1,0 +1,11 @@
+// gated_rms_norm/cpu/sequence_v1: the norm into a workspace, then the product from there.
+
+#include "ops/composite/gated_rms_norm/sequence.h"
+
+namespace einkorn::gated_rms_norm::cpu {
+
+extern const Variant sequence_v1;
+constexpr Variant sequence_v1 = make_variant<GatedRmsNorm, Sequence>(
+    "cpu", "sequence", 1, "cpp", "rms_norm into a workspace, then silu_mul");
+
+}  // namespace einkorn::gated_rms_norm::cpu

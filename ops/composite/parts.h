@@ -1,0 +1,69 @@
+#pragma once
+
+// What the contracts of composite ops share: rows of one dtype, contiguous, with one alignment.
+
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <string_view>
+#include <vector>
+
+#include <einkorn/op.h>
+#include <einkorn/tensor.h>
+
+#include "ops/rows.h"
+
+namespace einkorn::composite {
+
+/// ValueError unless positive and finite.
+void check_eps(std::string_view op, double eps);
+/// ValueError unless f32, f16 or bf16.
+void check_dtype(std::string_view op, DType dtype);
+
+/// The largest power of two up to 16 that divides all addresses and rows, bytes.
+int align_of(std::int64_t rows, std::int64_t cols, std::initializer_list<TensorView> tensors,
+             std::initializer_list<TensorView> vectors);
+
+/// describe_fields() with the dtypes that these ops take.
+template <class Problem>
+std::vector<Key> keys() {
+  std::vector<Key> out = describe_fields<Problem>();
+  for (Key& key : out) {
+    if (key.name == "dtype") key.allowed = "f32|f16|bf16";
+    if (key.name == "align") key.doc += " (default: the largest that cols allows)";
+  }
+  return out;
+}
+
+/// Bytes of a tensor [rows, cols] in a workspace, the next part behind it aligned.
+std::size_t rows_bytes(std::int64_t rows, std::int64_t cols, DType dtype);
+
+/// A contiguous tensor like `model`, elsewhere.
+TensorView like(const TensorView& model, std::byte* data);
+
+/// Parts' work without what they hand to each other: each pair of parts saves writing and reading
+/// one tensor [rows, cols].
+Work fused_work(std::initializer_list<Work> parts, std::int64_t rows, std::int64_t cols,
+                DType dtype);
+
+/// The tolerance of an intermediate result that the reference rounds to the dtype, too.
+Tolerance rounded(Tolerance part, DType dtype);
+
+// As rms_norm's own inputs: a variant that forgets eps is off by 3 %.
+inline constexpr double kEps = 1e-3;
+inline constexpr double kDeviation = 0.125;
+
+/// Tensors of a case.
+struct Maker {
+  cpu::RowPlacement placement;
+  std::int64_t cols;
+  DType dtype;
+  std::vector<Tensor>& storage;
+  Rng& rng;
+
+  /// Filled nearly normal around 0; 0 leaves it as it is, for outputs.
+  TensorView rows(double deviation = 0) const;
+  TensorView weight() const;
+};
+
+}  // namespace einkorn::composite

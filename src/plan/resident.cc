@@ -1,0 +1,118 @@
+// Whether stages can be on the device together.
+
+#include <algorithm>
+
+#include <einkorn/plan.h>
+#include <fmt/format.h>
+
+#include "src/plan/walk.h"
+
+namespace einkorn {
+namespace {
+
+// Since sm_80 the system takes a kibibyte of shared memory for each block (programming guide,
+// compute capabilities).
+constexpr std::int64_t kSystemSmem = 1024;
+constexpr int kRegistersPerSm = 65536;
+
+Residency residency_of(const LaunchStage& stage) {
+  const auto threads = static_cast<int>(stage.launch.block.count());
+  Residency out;
+  out.threads = (threads + 31) / 32 * 32;
+  out.smem = kSystemSmem + std::int64_t{stage.launch.smem_bytes} +
+             std::max<std::int64_t>(stage.needs.static_smem, 0);
+  out.registers = stage.needs.registers * out.threads;
+  return out;
+}
+
+/// Threads on a CPU device are no resource of a multiprocessor.
+std::optional<Refusal> too_much(std::string_view name, std::string_view what, std::int64_t together,
+                                std::int64_t available) {
+  if (available <= 0 || together <= available) return std::nullopt;
+  return Refusal{
+      fmt::format("{}: a block of each branch side by side takes {} {}, a multiprocessor has {}",
+                  name, together, what, available)};
+}
+
+std::optional<Refusal> node_refusal(const Stage& stage, const DeviceInfo& device);
+
+std::optional<Refusal> stages_refusal(const std::vector<Stage>& stages, const DeviceInfo& device) {
+  for (const Stage& stage : stages) {
+    if (auto refusal = node_refusal(stage, device)) return refusal;
+  }
+  return std::nullopt;
+}
+
+std::optional<Refusal> node_refusal(const Stage& stage, const DeviceInfo& device) {
+  const bool cuda = device.device.kind == DeviceKind::kCuda;
+  return std::visit(
+      [&](const auto& node) -> std::optional<Refusal> {
+        using Node = std::remove_cvref_t<decltype(node)>;
+        if constexpr (std::is_same_v<Node, LaunchStage>) {
+          if (cuda) return std::nullopt;
+          return Refusal{fmt::format("{}: a kernel launch needs a CUDA device, got {}", node.name,
+                                     to_string(device.device))};
+        } else if constexpr (std::is_same_v<Node, HostStage>) {
+          if (!cuda) return std::nullopt;
+          return Refusal{
+              fmt::format("{}: a CPU task does not run in the order of a CUDA stream", node.name)};
+        } else {
+          if constexpr (std::is_same_v<Node, Concurrent>) {
+            if (cuda) {
+              if (auto refusal = joint_refusal(node, device)) return refusal;
+            }
+          }
+          return stages_refusal(children(node), device);
+        }
+      },
+      stage.node);
+}
+
+}  // namespace
+
+Residency residency(const Stage& stage) {
+  Residency out;
+  const auto widen = [&](const Residency& one) {
+    out.threads = std::max(out.threads, one.threads);
+    out.smem = std::max(out.smem, one.smem);
+    out.registers = std::max(out.registers, one.registers);
+  };
+  std::visit(
+      [&](const auto& node) {
+        using Node = std::remove_cvref_t<decltype(node)>;
+        if constexpr (std::is_same_v<Node, LaunchStage>) {
+          out = residency_of(node);
+        } else if constexpr (std::is_same_v<Node, Concurrent>) {
+          for (const Stage& branch : node.branches) {
+            const Residency one = residency(branch);
+            out.threads += one.threads;
+            out.smem += one.smem;
+            out.registers += one.registers;
+          }
+        } else if constexpr (!is_leaf<Node>) {
+          for (const Stage& child : children(node)) widen(residency(child));
+        }
+      },
+      stage.node);
+  return out;
+}
+
+std::optional<Refusal> joint_refusal(const Concurrent& node, const DeviceInfo& device) {
+  const Residency all = residency(node);
+  if (auto refusal = too_much(node.name, "threads", all.threads, device.max_threads_per_sm)) {
+    return refusal;
+  }
+  if (auto refusal = too_much(node.name, "bytes of shared memory", all.smem, device.smem_per_sm)) {
+    return refusal;
+  }
+  if (auto refusal = too_much(node.name, "registers", all.registers, kRegistersPerSm)) {
+    return refusal;
+  }
+  return node.joint == nullptr ? std::nullopt : node.joint(node.branches, device);
+}
+
+std::optional<Refusal> plan_refusal(const Plan& plan, const DeviceInfo& device) {
+  return stages_refusal(plan.stages, device);
+}
+
+}  // namespace einkorn
