@@ -5,6 +5,7 @@
 #include "cli/benches.h"
 #include "cli/choices.h"
 #include "cli/files.h"
+#include "cli/ladder.h"
 #include "cli/status.h"
 #include "cli/target.h"
 #include "cli/verbs.h"
@@ -12,16 +13,20 @@
 namespace einkorn::cli {
 namespace {
 
+/// Whether every variant that serves takes part in each round.
+bool measures_all(const BenchOptions& options) { return options.all_variants || options.versions; }
+
 measure::BenchOptions request_of(const BenchOptions& options, const Target& target, Device device,
                                  Progress& progress) {
   measure::BenchOptions request;
   request.device = device;
-  request.variant = options.all_variants ? "all" : target.choice();
+  request.variant = measures_all(options) ? "all" : target.choice();
   request.all_tilings = options.tilings;
   request.peers = options.peers;
   request.seconds = options.seconds;
   request.seed = options.seed;
   request.progress = [&progress](const std::string& text) { progress.show(text); };
+  request.stop = interrupted;
   return request;
 }
 
@@ -64,9 +69,15 @@ Outcome measure_all(const BenchOptions& options, const Target& target, const Dev
   Outcome out;
   Progress progress;
   try {
-    const auto request = request_of(options, target, device.device, progress);
-    for (const NamedProblem& problem : problems) {
-      if (!options.all_variants) {
+    auto request = request_of(options, target, device.device, progress);
+    for (std::size_t i = 0; i < problems.size() && !out.stopped; ++i) {
+      const NamedProblem& problem = problems[i];
+      request.round = [&, i](int done, int rounds) {
+        progress.of(static_cast<double>(i) + static_cast<double>(done) / rounds,
+                    static_cast<double>(problems.size()));
+      };
+      // A variant that is named is told why it cannot serve, also with its versions beside it.
+      if (!measures_all(options) || target.variant != nullptr) {
         const Selection choice = choose(target, problem, device).selection;
         if (choice.chosen == nullptr) {
           out.refused +=
@@ -77,6 +88,7 @@ Outcome measure_all(const BenchOptions& options, const Target& target, const Dev
       progress.about(fmt::format("bench {} {}", target.op(), problem.name));
       auto some = measure::bench(*target.entry, problem.problem, problem.name, request);
       out.results.insert(out.results.end(), some.begin(), some.end());
+      out.stopped = interrupted();
     }
   } catch (const Interrupted&) {
     out.stopped = true;
@@ -84,15 +96,32 @@ Outcome measure_all(const BenchOptions& options, const Target& target, const Dev
   return out;
 }
 
+/// What could not be measured, as `bench` tells it; the ladder has no place for it.
+std::string failures_text(std::vector<measure::BenchResult> results) {
+  std::erase_if(results, [](const measure::BenchResult& r) { return r.failure.empty(); });
+  return results.empty() ? std::string() : '\n' + bench_text(results);
+}
+
 void report(const BenchOptions& options, const Target& target, const DeviceInfo& device,
             const Outcome& outcome) {
   Json out = bench_json(target.op(), device, outcome.results);
+  const std::string only = target.variant != nullptr ? target.variant->id() : std::string();
+  std::vector<Rung> rungs;
+  if (options.versions) {
+    rungs = ladder(outcome.results, only);
+    out["ladder"] = ladder_json(rungs);
+  }
   if (outcome.stopped) out["interrupted"] = true;
   if (options.json) {
     print_json(out);
   } else {
     std::string text = fmt::format("device  {}\n\n", device.name);
-    if (!outcome.results.empty()) text += bench_text(outcome.results);
+    if (options.versions) {
+      if (!rungs.empty()) text += ladder_text(rungs);
+      text += failures_text(outcome.results);
+    } else if (!outcome.results.empty()) {
+      text += bench_text(outcome.results);
+    }
     if (outcome.stopped) text += "\nstopped by Ctrl-C: the rest was not measured\n";
     print(text);
   }

@@ -42,7 +42,9 @@ Json choice_json(const Target& target, const Choice& choice, const DeviceInfo& d
           {"chosen", chosen ? Json(selection.chosen->id()) : Json()},
           {"quality", chosen ? Json(selection.quality) : Json()},
           {"source", selection.source},
-          {"tried", std::move(tried)}};
+          {"tried", std::move(tried)},
+          {"tiling", chosen ? Json(selection.tiling) : Json()},
+          {"tuned_on", selection.tuned_on.empty() ? Json() : Json(selection.tuned_on)}};
 }
 
 }  // namespace einkorn::cli

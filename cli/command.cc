@@ -7,10 +7,12 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include "cli/profile.h"
 #include "cli/status.h"
 #include "cli/terminal.h"
 #include "cli/verb_table.h"
 #include "src/registry/suggest.h"
+#include "src/tune/worker.h"
 
 namespace einkorn::cli {
 namespace {
@@ -125,6 +127,10 @@ int parse_and_run(std::span<char*> arguments) {
     print(fmt::format("einkorn {} ({})\n", version(), git_commit()));
     return kAllWell;
   }
+  // The process in which `tune` measures; no verb for people.
+  if (first == "tune-worker") return tune::serve_standard();
+  // The process that `profile --mode counters` lets ncu look into; no verb for people.
+  if (first == "profile-run") return profile_run(arguments.subspan(2));
   return run_named(arguments.subspan(1));
 }
 

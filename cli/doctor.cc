@@ -85,6 +85,7 @@ void look_at_libraries(Findings& found) {
     if (report.library == "libnvrtc") variable = "EINKORN_NVRTC";
     if (report.library == "libnvidia-ml") variable = "EINKORN_NVML";
     if (report.library == "libcublasLt") variable = "EINKORN_CUBLASLT";
+    if (report.library == "libcupti") variable = "EINKORN_CUPTI";
     if (const char* path = std::getenv(variable.c_str()); path != nullptr) {
       found.problems.push_back(fmt::format("{} names '{}', which cannot be opened: {}", variable,
                                            path, fmt::join(report.tried, "; ")));

@@ -19,10 +19,12 @@ std::string to_text(const Target& target, const Choice& choice, const void* prob
     out += fmt::format("chosen   {}\n", paint("none", Colour::kRed));
   } else {
     out += fmt::format("chosen   {}, by {}\n", chosen->id(), choice.selection.source);
-    const auto tilings = chosen->tilings(problem, device);
-    if (!tilings.front().empty()) {
-      out += fmt::format("tiling   {} ({}; {} candidates)\n", tilings.front(),
-                         choice.selection.quality, tilings.size());
+    const Selection& selection = choice.selection;
+    if (!selection.tiling.empty()) {
+      out +=
+          fmt::format("tiling   {} ({}{}; {} candidates)\n", selection.tiling, selection.quality,
+                      selection.quality == "nearest" ? ": measured for " + selection.tuned_on : "",
+                      chosen->tilings(problem, device).size());
     }
   }
   return out + '\n' + choice_table(choice.selection);

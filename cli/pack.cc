@@ -37,7 +37,9 @@ Batch compile_batch(std::vector<jit::Request> requests) {
   Progress progress;
   std::size_t finished = 0;
   out.results = jit::compile_all(out.requests, [&](std::size_t i, const jit::BatchResult&) {
-    progress.show(fmt::format("{} of {} compiled, {} for {}", ++finished, out.requests.size(),
+    ++finished;
+    progress.of(static_cast<double>(finished), static_cast<double>(out.requests.size()));
+    progress.show(fmt::format("{} of {} compiled, {} for {}", finished, out.requests.size(),
                               out.requests[i].file, out.requests[i].arch));
   });
   out.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();

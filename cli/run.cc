@@ -39,8 +39,9 @@ class Run {
     try {
       explain();
       check();
+      progress_.clear();
       bench();
-      if (device_.device.kind == DeviceKind::kCpu) compile();
+      if (!outcome_.stopped && device_.device.kind == DeviceKind::kCpu) compile();
     } catch (const Interrupted&) {
       outcome_.stopped = true;
     }
@@ -87,12 +88,19 @@ class Run {
     request.peers = options_.peers;
     request.seconds = options_.seconds;
     request.seed = options_.seed;
-    request.progress = [this](const std::string& text) { progress_.show(text); };
-    for (std::size_t i = 0; i < problems_.size(); ++i) {
+    Progress progress;  // of its own: the checks before it went at another pace
+    request.progress = [&progress](const std::string& text) { progress.show(text); };
+    request.stop = interrupted;
+    for (std::size_t i = 0; i < problems_.size() && !outcome_.stopped; ++i) {
       if (outcome_.choices[i].selection.chosen == nullptr && !options_.all_variants) continue;
-      progress_.about(fmt::format("bench {} {}", target_.op(), problems_[i].name));
+      progress.about(fmt::format("bench {} {}", target_.op(), problems_[i].name));
+      request.round = [&, i](int done, int rounds) {
+        progress.of(static_cast<double>(i) + static_cast<double>(done) / rounds,
+                    static_cast<double>(problems_.size()));
+      };
       auto some = measure::bench(*target_.entry, problems_[i].problem, problems_[i].name, request);
       outcome_.benches.insert(outcome_.benches.end(), some.begin(), some.end());
+      outcome_.stopped = interrupted();
     }
   }
 

@@ -77,6 +77,8 @@ std::function<int()> set_up_bench(CLI::App& app) {
   app.add_flag("--peers", options->peers, "other libraries beside it, on the same inputs");
   app.add_flag("--tilings", options->tilings, "every candidate tiling, not only the chosen one");
   app.add_flag("--all-variants", options->all_variants, "every variant that serves");
+  app.add_flag("--versions", options->versions,
+               "the versions of each design, or of the one named, each against the one before");
   app.add_flag("--call-cost", options->call_cost, "what one call costs on the CPU");
   add_seconds(app, options->seconds);
   add_seed(app, options->seed);
@@ -136,6 +138,22 @@ constexpr Verb kVerbs[] = {
      "  einkorn bench rms_norm rows=16384 cols=1024 --all-variants --peers\n"
      "  einkorn bench silu_mul --seconds 1 --output silu_mul.json\n",
      set_up_bench},
+    {"tune", "the fastest tiling of a variant for a problem, found and remembered",
+     "  einkorn tune rms_norm rows=16384 cols=4096 dtype=bf16\n"
+     "  einkorn tune rms_norm/smxx/rows_v1 --budget-seconds 60 --history tuning.csv\n"
+     "  einkorn tune silu_mul --dry-run\n"
+     "  einkorn tune rms_norm --export ops/norm/rms_norm/tunings/\n",
+     set_up_tune},
+    {"profile", "where the time goes: stages, hardware counters, or a timeline of kernels",
+     "  einkorn profile gated_norm_pair rows=4096 cols=4096\n"
+     "  einkorn profile rms_norm/sm90/bulk_v1 rows=16384 cols=4096 --mode counters\n"
+     "  einkorn profile gated_norm_pair --mode timeline --output out/pair\n",
+     set_up_profile},
+    {"report", "what was measured, as one page with charts that opens offline",
+     "  einkorn report\n"
+     "  einkorn report bench/results --output report.html\n"
+     "  einkorn report out/run/rms_norm-2026-11-28-101500/report.json --json\n",
+     set_up_report},
     {"jit", "one kernel, any source: compile, run, disassemble, compare keys",
      "  einkorn jit run my.cuh --entry 'k<float>' --arg x=f32[1024] --arg n=1024 --block 256\n",
      nullptr, jit_verbs},
@@ -154,6 +172,17 @@ constexpr Verb kVerbs[] = {
      "  einkorn clangd\n"
      "  einkorn clangd --arch sm_80 --output ../my_kernels/.clangd\n",
      set_up_clangd},
+    {"new", "an op or a variant to start from", "  einkorn new op norm/layer_norm\n", nullptr,
+     new_verbs},
+    {"clone", "the next version of a variant, renamed all through",
+     "  einkorn clone rms_norm/cpu/rows_v1 --dry-run\n"
+     "  einkorn clone rms_norm/cpu/rows_v1\n"
+     "  einkorn clone rms_norm/smxx/rows_v1 v3\n",
+     set_up_clone},
+    {"devlog", "the log entry of a version, from what was measured",
+     "  einkorn devlog rms_norm/smxx/rows_v1\n"
+     "  einkorn devlog rms_norm/smxx/rows_v2 --results bench/results/rows_v2.json --write\n",
+     set_up_devlog},
     {"doctor", "what is here: devices, driver, compiler, environment",
      "  einkorn doctor\n"
      "  einkorn doctor --measure --json\n",

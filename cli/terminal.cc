@@ -2,7 +2,9 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <cmath>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -31,7 +33,25 @@ bool stderr_is_terminal() {
   return kTerminal;
 }
 
+// Columns of a line that is rewritten: a wrapped one could not be.
+constexpr std::size_t kColumns = 79;
+
+/// At most kColumns bytes, and no part of a character of UTF-8 at the end.
+std::string_view cut(std::string_view line) {
+  if (line.size() <= kColumns) return line;
+  std::size_t end = kColumns;
+  while (end > 0 && (static_cast<unsigned char>(line[end]) & 0xc0U) == 0x80U) --end;
+  return line.substr(0, end);
+}
+
 }  // namespace
+
+std::string duration_text(double seconds) {
+  const auto whole = static_cast<long>(std::lround(std::max(seconds, 0.0)));
+  if (whole < 60) return fmt::format("{} s", whole);
+  if (whole < 3600) return fmt::format("{} min {:02} s", whole / 60, whole % 60);
+  return fmt::format("{} h {:02} min", whole / 3600, whole % 3600 / 60);
+}
 
 std::string paint(std::string_view text, Colour colour) {
   static const bool kEnabled = ::isatty(STDOUT_FILENO) == 1 && std::getenv("NO_COLOR") == nullptr;
@@ -67,18 +87,30 @@ void warn(std::string_view message) { fmt::print(stderr, "einkorn: warning: {}\n
 void Progress::show(std::string_view text) {
   // NOLINTNEXTLINE(bugprone-std-exception-baseclass): on purpose, see Interrupted
   if (interrupted()) throw Interrupted{};
-  const std::string line =
-      subject_.empty() ? std::string(text) : fmt::format("{}: {}", subject_, text);
   const auto now = std::chrono::steady_clock::now();
+  const std::string line = (subject_.empty() ? std::string() : subject_ + ": ") + time_text(now) +
+                           std::string(text);
   if (stderr_is_terminal()) {
-    // Cut to one line: a wrapped one could not be rewritten.
-    fmt::print(stderr, "\r\x1b[K{}", line.substr(0, 79));
+    fmt::print(stderr, "\r\x1b[K{}", cut(line));
     std::fflush(stderr);
     visible_ = true;
   } else if (now - last_ >= std::chrono::seconds(2)) {
     fmt::print(stderr, "{}\n", line);
     last_ = now;
   }
+}
+
+void Progress::of(double done, double total) {
+  share_ = total > 0 ? std::clamp(done / total, 0.0, 1.0) : 0;
+}
+
+std::string Progress::time_text(std::chrono::steady_clock::time_point now) const {
+  const double passed = std::chrono::duration<double>(now - begin_).count();
+  if (passed < 1) return {};
+  // Less than a fiftieth done says nothing about the pace yet.
+  if (share_ < 0.02) return duration_text(passed) + ": ";
+  return fmt::format("{}, about {} left: ", duration_text(passed),
+                     duration_text(passed / share_ * (1 - share_)));
 }
 
 void Progress::clear() {

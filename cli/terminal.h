@@ -23,11 +23,15 @@ void print(std::string_view text);
 /// A warning on stderr, in the form of errors.
 void warn(std::string_view message);
 
+/// "8 s", "2 min 05 s", "1 h 03 min"; whole seconds, negative ones count as 0.
+std::string duration_text(double seconds);
+
 /// What goes on, on stderr: one line that is rewritten when stderr is a terminal, otherwise a line
-/// at most every two seconds.
+/// at most every two seconds. From the second second on it says how long the work has taken, and
+/// with of() how long the rest will probably take.
 class Progress {
  public:
-  Progress() : last_(std::chrono::steady_clock::now()) {}
+  Progress() : begin_(std::chrono::steady_clock::now()), last_(begin_) {}
   ~Progress() { clear(); }
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
@@ -36,12 +40,19 @@ class Progress {
   void show(std::string_view text);
   /// What the following texts are about; printed before each.
   void about(std::string subject) { subject_ = std::move(subject); }
+  /// How much of the whole work is done, in any unit that takes about the same time each: problems,
+  /// rounds. The rest is taken to go on at the pace so far. A total of 0: not known.
+  void of(double done, double total);
   /// Removes the line, so that results can be printed.
   void clear();
 
  private:
+  std::string time_text(std::chrono::steady_clock::time_point now) const;
+
   std::string subject_;
+  double share_ = 0;  // of the work that is done, 0 to 1; 0: not known
   bool visible_ = false;
+  std::chrono::steady_clock::time_point begin_;
   std::chrono::steady_clock::time_point last_;
 };
 

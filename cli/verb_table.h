@@ -25,9 +25,16 @@ std::span<const Verb> all_verbs();
 
 std::span<const Verb> jit_verbs();
 std::span<const Verb> cache_verbs();
+std::span<const Verb> new_verbs();
 
 std::function<int()> set_up_pack(CLI::App& app);
 std::function<int()> set_up_warmup(CLI::App& app);
 std::function<int()> set_up_clangd(CLI::App& app);
+std::function<int()> set_up_report(CLI::App& app);
+std::function<int()> set_up_tune(CLI::App& app);
+std::function<int()> set_up_profile(CLI::App& app);
+
+std::function<int()> set_up_clone(CLI::App& app);
+std::function<int()> set_up_devlog(CLI::App& app);
 
 }  // namespace einkorn::cli

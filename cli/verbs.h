@@ -39,6 +39,7 @@ struct BenchOptions {
   bool peers = false;
   bool tilings = false;
   bool all_variants = false;
+  bool versions = false;
   bool call_cost = false;
   std::vector<std::string> words;
   std::vector<std::string> cases;

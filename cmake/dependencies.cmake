@@ -58,6 +58,14 @@ function(ek_copy_beside link result)
   set(${result} "${copy}" PARENT_SCOPE)
 endfunction()
 
+# The charts of `einkorn report`: a text that is embedded.
+find_file(EK_d3_FILE d3.min.js PATH_SUFFIXES share/javascript share/nodejs/d3/dist
+  PATHS "${EK_DEPS_DIR}" /usr NO_DEFAULT_PATH)
+mark_as_advanced(EK_d3_FILE)
+if(NOT EK_d3_FILE)
+  message(FATAL_ERROR "d3.min.js: not found in '${EK_DEPS_DIR}'; run scripts/bootstrap")
+endif()
+
 ek_header_dependency(dlpack dlpack/dlpack.h)
 # Types only: driver and compiler are opened at run time, nothing is linked.
 ek_header_dependency(cuda cuda.h)

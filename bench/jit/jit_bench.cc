@@ -1,10 +1,13 @@
 // What the JIT costs, one measurement a process, as one line of JSON: bench/jit/run.py starts it.
 //
-//   einkorn_jit_bench cold FILE ENTRY    first compile of a process: file to launched, or to
-//   compiled einkorn_jit_bench second FILE ENTRY  the same after another compile einkorn_jit_bench
-//   warm FILE ENTRY    a process whose cache has it: to the loaded module einkorn_jit_bench hit
-//   FILE ENTRY     one look-up in memory einkorn_jit_bench serial N           N kernels in this
-//   process, one after the other einkorn_jit_bench pool N             the same through the workers
+// einkorn_jit_bench <what> FILE ENTRY:
+// - cold: the first compile of a process, file to launched, or to compiled without a GPU;
+// - compile: the same without opening the driver;
+// - second: as cold, after another compile;
+// - warm: a process whose cache has it, to the loaded module;
+// - hit: one look-up in memory.
+// einkorn_jit_bench serial N: N kernels in this process, one after the other; pool N: the same
+// through the workers.
 //
 // EINKORN_CACHE_DIR is the caller's: an empty folder makes it cold.
 
@@ -168,8 +171,13 @@ int run(std::span<char*> words) {
   }
   if (words.size() != 4) {
     fmt::print(stderr,
-               "usage: einkorn_jit_bench cold|second|warm|hit FILE ENTRY, or serial|pool N\n");
+               "usage: einkorn_jit_bench cold|compile|second|warm|hit FILE ENTRY, or "
+               "serial|pool N\n");
     return 2;
+  }
+  if (what == "compile") {  // as cold, without the driver
+    cold({.file = words[2], .instantiate = words[3], .arch = std::string(kArchWithoutGpu)}, {});
+    return 0;
   }
   const auto stream = start_driver();
   const jit::Request request = request_for(words[2], words[3]);

@@ -172,7 +172,7 @@ class Module {
 
 /// Where each run-time library was found, or why not; for `doctor`.
 struct LibraryReport {
-  std::string library;             ///< "libcuda", "libnvrtc", "libnvidia-ml", "libcublasLt"
+  std::string library;             ///< "libcuda", "libnvrtc", "libnvidia-ml", "libcublasLt", ...
   std::string path;                ///< empty when not found
   std::string version;             ///< as the library reports it
   std::vector<std::string> tried;  ///< places in search order, with the loader's reason

@@ -95,6 +95,8 @@ struct Attempt {
 struct Selection {
   const Variant* chosen = nullptr;  ///< null: every variant refused
   std::string quality;              ///< how the tiling was found: "exact", "nearest", "default"
+  std::string tiling;               ///< printed; empty with nothing chosen
+  std::string tuned_on;             ///< the problem that the tiling was measured for; else empty
   std::string source;               ///< "list order", "argument", "EINKORN_RMS_NORM"
   std::vector<Attempt> tried;       ///< all variants in order, also those after the chosen one
 };

@@ -79,7 +79,7 @@ struct LaunchStage {
 
 /// One task on the CPU, done on return. Only in plans for the CPU.
 struct HostStage {
-  std::string name;
+  std::string name = {};
   std::vector<std::byte> state = {};
   void (*run)(const void* args, std::byte* workspace, const std::byte* state) = nullptr;
   Cost cost = {};
@@ -90,7 +90,7 @@ struct Stage;
 /// Stages in order, each after the one before.
 struct Sequence {
   std::string name;
-  std::vector<Stage> stages = {};
+  std::vector<Stage> stages;
 };
 
 /// Branches that do not depend on each other. On CUDA the first runs on the caller's stream and
@@ -98,7 +98,7 @@ struct Sequence {
 /// sees them as one. On a CPU, where a stage takes all threads, they run in order.
 struct Concurrent {
   std::string name;
-  std::vector<Stage> branches = {};
+  std::vector<Stage> branches;
   /// What the branches' tilings have to satisfy together, besides what joint_refusal() asks of
   /// their resources. Null: nothing more.
   std::optional<Refusal> (*joint)(std::span<const Stage> branches,
@@ -110,7 +110,7 @@ struct SubPlan {
   std::string name;
   std::string variant = {};  ///< id of what the stages are from
   std::string tiling = {};
-  std::vector<Stage> stages = {};
+  std::vector<Stage> stages;
   std::size_t workspace_bytes = 0;   ///< of the inner plan
   std::size_t workspace_offset = 0;  ///< where in this plan's workspace the inner one begins
   /// Makes the inner op's arguments, at `inner`, from this op's and this plan's workspace.
@@ -186,7 +186,9 @@ template <class Args, class State>
 HostStage host_stage(std::string name, const State& state,
                      void (*run)(const Args&, std::byte* workspace, const State&)) {
   using Run = decltype(run);
-  HostStage stage{.name = std::move(name), .state = detail::packed(state, run)};
+  HostStage stage;
+  stage.name = std::move(name);
+  stage.state = detail::packed(state, run);
   stage.run = [](const void* args, std::byte* workspace, const std::byte* bytes) {
     detail::unpacked<State, Run>(bytes)(*static_cast<const Args*>(args), workspace,
                                         *reinterpret_cast<const State*>(bytes));
@@ -196,7 +198,9 @@ HostStage host_stage(std::string name, const State& state,
 template <class Args, class State>
 HostStage host_stage(std::string name, const State& state, void (*run)(const Args&, const State&)) {
   using Run = decltype(run);
-  HostStage stage{.name = std::move(name), .state = detail::packed(state, run)};
+  HostStage stage;
+  stage.name = std::move(name);
+  stage.state = detail::packed(state, run);
   stage.run = [](const void* args, std::byte*, const std::byte* bytes) {
     detail::unpacked<State, Run>(bytes)(*static_cast<const Args*>(args),
                                         *reinterpret_cast<const State*>(bytes));

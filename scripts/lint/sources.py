@@ -23,7 +23,7 @@ ABOVE = {
     "measure": ["core", "cuda", "cpu", "jit", "plan", "roofline", "trials", "registry"],
     "tune": ["core", "cuda", "cpu", "jit", "plan", "roofline", "trials", "registry", "measure"],
     "profile": ["core", "cuda", "cpu", "jit", "plan", "roofline", "trials", "registry", "measure"],
-    "report": ["core", "roofline", "trials"],
+    "report": ["core", "cuda", "roofline", "trials"],
     "ops": ["core", "cuda", "cpu", "jit", "plan", "roofline", "registry", "lists"],
     "cli": [
         *("core", "cuda", "cpu", "jit", "plan", "versions", "roofline", "trials", "registry"),

@@ -147,6 +147,18 @@ const LibrarySpec& cublaslt_spec() {
   return kSpec;
 }
 
+const LibrarySpec& cupti_spec() {
+  static const LibrarySpec kSpec{
+      .name = "libcupti",
+      .variable = "EINKORN_CUPTI",
+      .sonames = {"libcupti.so.13", "libcupti.so.12", "libcupti.so"},
+      .wheel_folders = {"nvidia/cu13/lib", "nvidia/cuda_cupti/lib"},
+      .in_toolkit = true,
+      .last_folders = {"/usr/local/cuda/lib64", "/usr/local/cuda/extras/CUPTI/lib64"},
+      .hint = "pip install nvidia-cuda-cupti"};
+  return kSpec;
+}
+
 SearchRoots SearchRoots::of_process(const LibrarySpec& spec) {
   SearchRoots roots;
   if (std::string path = environment(spec.variable); !path.empty()) {

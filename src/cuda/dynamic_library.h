@@ -39,6 +39,7 @@ const LibrarySpec& libcuda_spec();
 const LibrarySpec& nvrtc_spec();
 const LibrarySpec& nvml_spec();
 const LibrarySpec& cublaslt_spec();
+const LibrarySpec& cupti_spec();
 
 /// What the process contributes to the search; a value, so that tests can make one up.
 struct SearchRoots {

@@ -4,6 +4,7 @@
 #include <einkorn/error.h>
 #include <fmt/format.h>
 
+#include "src/cuda/cupti.h"
 #include "src/cuda/driver.h"
 #include "src/cuda/nvml.h"
 
@@ -47,6 +48,13 @@ std::string cublaslt_version(const DynamicLibrary& library) {
   return fmt::format("{}.{}.{}", value / 10000, value % 10000 / 100, value % 100);
 }
 
+std::string cupti_version(const DynamicLibrary& library) {
+  const auto version = reinterpret_cast<int (*)(std::uint32_t*)>(library.symbol("cuptiGetVersion"));
+  std::uint32_t value = 0;
+  if (version == nullptr || version(&value) != 0) return {};
+  return describe_cupti_version(value);
+}
+
 LibraryReport report(const LibrarySpec& spec, std::string (*version)(const DynamicLibrary&)) {
   LibraryReport result;
   result.library = spec.name;
@@ -63,7 +71,8 @@ LibraryReport report(const LibrarySpec& spec, std::string (*version)(const Dynam
 
 std::vector<LibraryReport> library_reports() {
   return {report(libcuda_spec(), libcuda_version), report(nvrtc_spec(), nvrtc_version),
-          report(nvml_spec(), nvml_version), report(cublaslt_spec(), cublaslt_version)};
+          report(nvml_spec(), nvml_version), report(cublaslt_spec(), cublaslt_version),
+          report(cupti_spec(), cupti_version)};
 }
 
 }  // namespace einkorn::cuda

@@ -78,7 +78,9 @@ SideStreams::~SideStreams() {
     if (!joined_) join();
   } catch (const Error&) {
     // An error is on its way already, or the context is lost: the lanes are not used again.
-    for (auto& lane : lanes_) static_cast<void>(lane.release());
+    for (auto& lane : lanes_) {
+      [[maybe_unused]] const Lane* left_alone = lane.release();
+    }
     return;
   }
   give_back(lanes_);

@@ -2,8 +2,13 @@
 
 #include <algorithm>
 #include <atomic>
+#include <charconv>
+#include <cmath>
+#include <cstdint>
 #include <exception>
+#include <functional>
 #include <mutex>
+#include <numeric>
 #include <thread>
 
 #include "src/jit/compiler.h"
@@ -28,6 +33,33 @@ BatchResult compile_one(Request request, bool workers) {
   return result;
 }
 
+/// A guess at what a compilation costs beside the others: the sizes that its template arguments
+/// name, since those are what loops are unrolled by. Octaves; only the order counts.
+double cost_guess(const Request& request) {
+  double octaves = 0;
+  for (const std::string& expression : request.instantiate) {
+    const char* const end = expression.data() + expression.size();
+    for (const char* at = expression.data(); at < end;) {
+      std::uint32_t number = 0;
+      const auto [stop, error] = std::from_chars(at, end, number);
+      if (error == std::errc()) octaves += std::log2(1.0 + number);
+      at = stop == at ? at + 1 : stop;
+    }
+  }
+  return octaves;
+}
+
+/// The longest first, so that no long one is left over at the end with all other workers idle.
+std::vector<std::size_t> longest_first(std::span<const Request> requests) {
+  std::vector<double> costs;
+  costs.reserve(requests.size());
+  for (const Request& request : requests) costs.push_back(cost_guess(request));
+  std::vector<std::size_t> order(requests.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::stable_sort(order, std::greater(), [&](std::size_t i) { return costs[i]; });
+  return order;
+}
+
 }  // namespace
 
 std::vector<BatchResult> compile_all(
@@ -38,8 +70,10 @@ std::vector<BatchResult> compile_all(
   std::atomic<std::size_t> next{0};
   std::mutex mutex;
   std::exception_ptr trouble;
+  const std::vector<std::size_t> order = longest_first(requests);
   const auto work = [&] {
-    for (std::size_t i = next++; i < requests.size(); i = next++) {
+    for (std::size_t at = next++; at < order.size(); at = next++) {
+      const std::size_t i = order[at];
       try {
         results[i] = compile_one(requests[i], workers);
         const std::lock_guard lock(mutex);
@@ -47,7 +81,7 @@ std::vector<BatchResult> compile_all(
       } catch (...) {
         const std::lock_guard lock(mutex);
         if (!trouble) trouble = std::current_exception();
-        next = requests.size();
+        next = order.size();
       }
     }
   };

@@ -12,6 +12,7 @@
 #include "src/measure/input_sets.h"
 #include "src/measure/peers.h"
 #include "src/measure/sampler.h"
+#include "src/registry/planned.h"
 
 namespace einkorn::measure {
 namespace {
@@ -86,18 +87,23 @@ BenchResult start_result(const Rig& rig, const std::string& case_name) {
   return result;
 }
 
+/// All candidates, or the one that a call would be given.
+std::vector<std::string> tilings_of(const Rig& rig, const Variant& variant) {
+  const void* problem = rig.problem.get();
+  if (rig.options.all_tilings) return variant.tilings(problem, rig.device);
+  return {detail::chosen_tiling(rig.entry, variant, problem, rig.device)};
+}
+
 std::vector<Candidate> make_candidates(const Rig& rig, const std::string& case_name) {
   std::string failure;
   std::vector<Candidate> out;
   for (const Variant* variant : pick_variants(rig, &failure)) {
-    const auto tilings = variant->tilings(rig.problem.get(), rig.device);
-    const std::size_t count = rig.options.all_tilings ? tilings.size() : 1;
-    for (std::size_t i = 0; i < count; ++i) {
+    for (const std::string& tiling : tilings_of(rig, *variant)) {
       Candidate& one = out.emplace_back();
       one.result = start_result(rig, case_name);
       one.result.variant = variant->id();
       try {
-        one.result.tiling = tilings.at(i);
+        one.result.tiling = tiling;
         one.executable = std::make_unique<Executable>(
             variant->plan(rig.problem.get(), rig.device, one.result.tiling), rig.device);
       } catch (const std::exception& error) {
@@ -193,10 +199,27 @@ std::optional<cuda::ClockSample> sample_clocks(Device device) {
   return cuda::sample_clocks(device.index);
 }
 
+/// ", best 12.31 µs rms_norm/sm90/bulk_v1"; empty before the first round.
+std::string best_so_far(const std::vector<Candidate>& candidates) {
+  const Candidate* best = nullptr;
+  double least = 0;
+  for (const Candidate& one : candidates) {
+    if (one.samples.empty()) continue;
+    const double median = summarize(one.samples).median_us;
+    if (best == nullptr || median < least) {
+      best = &one;
+      least = median;
+    }
+  }
+  return best == nullptr ? "" : fmt::format(", best {:.2f} µs {}", least, best->result.variant);
+}
+
 void measure_rounds(Rig& rig, std::vector<Candidate>& candidates) {
   const int rounds = round_count(rig, candidates);
   for (int round = 0; round < rounds; ++round) {
-    rig.say(fmt::format("round {} of {}", round + 1, rounds));
+    if (round > 0 && rig.options.stop && rig.options.stop()) return;
+    if (rig.options.round) rig.options.round(round, rounds);
+    rig.say(fmt::format("round {} of {}{}", round + 1, rounds, best_so_far(candidates)));
     for (Copier& one : rig.copiers) one.samples.push_back(one.sampler->sample());
     for (Candidate& one : candidates) {
       if (!one.sampler || !one.result.failure.empty()) continue;

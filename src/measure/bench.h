@@ -68,6 +68,10 @@ struct BenchOptions {
   double seconds = 0.3;  ///< measuring time for each variant and case
   std::uint64_t seed = 1;
   std::function<void(const std::string&)> progress;
+  /// How many rounds are done and how many there will be; before each. May be empty.
+  std::function<void(int done, int rounds)> round;
+  /// Asked after each round: true ends the measurement, and what was measured is the result.
+  std::function<bool()> stop;
 };
 
 /// Measures one case; its variants, the copy and the peers interleaved in rounds of one sample

@@ -33,7 +33,7 @@ class Lister {
   template <class Node>
   void visit(const Stage& stage, const Node& node, const std::string& prefix,
              const Cost& enclosing) {
-    if constexpr (is_leaf<Node>) {
+    if constexpr (kIsLeaf<Node>) {
       out_.push_back(
           {prefix + node.name, &stage, told(node.cost) ? node.cost : enclosing, branches_});
     } else if constexpr (std::is_same_v<Node, Concurrent>) {

@@ -25,6 +25,34 @@ Residency residency_of(const LaunchStage& stage) {
   return out;
 }
 
+/// Multiprocessors that all blocks of a launch take when each holds as many as fit.
+std::int64_t multiprocessors(const LaunchStage& stage, const DeviceInfo& device) {
+  const Residency one = residency_of(stage);
+  std::int64_t fit = device.max_threads_per_sm / std::max(one.threads, 1);
+  if (one.smem > 0) fit = std::min(fit, device.smem_per_sm / one.smem);
+  if (one.registers > 0) fit = std::min<std::int64_t>(fit, kRegistersPerSm / one.registers);
+  const auto blocks = static_cast<std::int64_t>(stage.launch.grid.count());
+  return fit < 1 ? device.sm_count : (blocks + fit - 1) / fit;
+}
+
+/// Of the largest launch of a branch, at most all.
+std::int64_t multiprocessors(const Stage& branch, const DeviceInfo& device) {
+  std::int64_t most = 0;
+  for_each_leaf({&branch, 1}, [&](const auto& node) {
+    if constexpr (std::is_same_v<std::remove_cvref_t<decltype(node)>, LaunchStage>) {
+      most = std::max(most, multiprocessors(node, device));
+    }
+  });
+  return std::min<std::int64_t>(most, device.sm_count);
+}
+
+/// Branches of few blocks are side by side on multiprocessors of their own.
+bool fits_side_by_side(const Concurrent& node, const DeviceInfo& device) {
+  std::int64_t together = 0;
+  for (const Stage& branch : node.branches) together += multiprocessors(branch, device);
+  return together <= device.sm_count;
+}
+
 /// Threads on a CPU device are no resource of a multiprocessor.
 std::optional<Refusal> too_much(std::string_view name, std::string_view what, std::int64_t together,
                                 std::int64_t available) {
@@ -89,7 +117,7 @@ Residency residency(const Stage& stage) {
             out.smem += one.smem;
             out.registers += one.registers;
           }
-        } else if constexpr (!is_leaf<Node>) {
+        } else if constexpr (!kIsLeaf<Node>) {
           for (const Stage& child : children(node)) widen(residency(child));
         }
       },
@@ -97,7 +125,10 @@ Residency residency(const Stage& stage) {
   return out;
 }
 
-std::optional<Refusal> joint_refusal(const Concurrent& node, const DeviceInfo& device) {
+namespace {
+
+std::optional<Refusal> resources_refusal(const Concurrent& node, const DeviceInfo& device) {
+  if (fits_side_by_side(node, device)) return std::nullopt;
   const Residency all = residency(node);
   if (auto refusal = too_much(node.name, "threads", all.threads, device.max_threads_per_sm)) {
     return refusal;
@@ -105,9 +136,13 @@ std::optional<Refusal> joint_refusal(const Concurrent& node, const DeviceInfo& d
   if (auto refusal = too_much(node.name, "bytes of shared memory", all.smem, device.smem_per_sm)) {
     return refusal;
   }
-  if (auto refusal = too_much(node.name, "registers", all.registers, kRegistersPerSm)) {
-    return refusal;
-  }
+  return too_much(node.name, "registers", all.registers, kRegistersPerSm);
+}
+
+}  // namespace
+
+std::optional<Refusal> joint_refusal(const Concurrent& node, const DeviceInfo& device) {
+  if (auto refusal = resources_refusal(node, device)) return refusal;
   return node.joint == nullptr ? std::nullopt : node.joint(node.branches, device);
 }
 

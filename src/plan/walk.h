@@ -2,6 +2,7 @@
 
 // Walking a plan's tree. Every walk meets the leaves in the same order, which is their index.
 
+#include <span>
 #include <type_traits>
 #include <variant>
 
@@ -10,7 +11,7 @@
 namespace einkorn {
 
 template <class Node>
-inline constexpr bool is_leaf =
+inline constexpr bool kIsLeaf =
     std::is_same_v<Node, LaunchStage> || std::is_same_v<Node, HostStage>;
 
 /// The nodes directly below one that is no leaf.
@@ -20,11 +21,11 @@ inline const std::vector<Stage>& children(const SubPlan& node) { return node.sta
 
 /// Calls f(leaf) for each leaf of the stages.
 template <class F>
-void for_each_leaf(const std::vector<Stage>& stages, F&& f) {
+void for_each_leaf(std::span<const Stage> stages, F&& f) {
   for (const Stage& stage : stages) {
     std::visit(
         [&](const auto& node) {
-          if constexpr (is_leaf<std::remove_cvref_t<decltype(node)>>) {
+          if constexpr (kIsLeaf<std::remove_cvref_t<decltype(node)>>) {
             f(node);
           } else {
             for_each_leaf(children(node), f);

@@ -26,8 +26,9 @@ std::optional<Refusal> sub_plan_refusal(std::string_view op, const void* problem
                                         const DeviceInfo& device) {
   const auto view = registry();
   const OpEntry& entry = view->find(op);
-  const Selection selection = explain(entry, problem, device);
-  if (selection.chosen != nullptr) return std::nullopt;
+  for (const Variant* variant : entry.variants) {
+    if (!refusal_of(*variant, problem, device)) return std::nullopt;
+  }
   return Refusal{fmt::format("no variant of {} serves {}", op, entry.op->print(problem))};
 }
 

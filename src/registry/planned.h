@@ -1,11 +1,27 @@
 #pragma once
 
+#include <string>
+
 #include <einkorn/registry.h>
+
+#include "src/trials/lookup.h"
 
 namespace einkorn::detail {
 
-/// The variant's plan with the tiling that is known to be best for the problem on the device, or
-/// the heuristic's.
+/// What is asked of the trials about a variant and a problem.
+trials::Query tuning_query(const OpEntry& entry, const Variant& variant, const void* problem,
+                           const DeviceInfo& device);
+
+/// The tiling that trials know to be best, as long as it is valid for the problem. Missing: the
+/// heuristic's is to be taken.
+trials::Found tuned_tiling(const OpEntry& entry, const Variant& variant, const void* problem,
+                           const DeviceInfo& device);
+
+/// That tiling, or the heuristic's, printed.
+std::string chosen_tiling(const OpEntry& entry, const Variant& variant, const void* problem,
+                          const DeviceInfo& device);
+
+/// The variant's plan with that tiling, or the heuristic's.
 Plan planned(const OpEntry& entry, const Variant& variant, const void* problem,
              const DeviceInfo& device);
 

@@ -6,6 +6,8 @@
 #include <einkorn/registry.h>
 #include <fmt/format.h>
 
+#include "src/registry/planned.h"
+
 namespace einkorn {
 namespace {
 
@@ -32,6 +34,36 @@ std::optional<Refusal> arch_refusal(const Arch& arch, const DeviceInfo& device) 
 
 std::string source_in_words(const Selection& selection) {
   return selection.source == "argument" ? "the argument" : selection.source;
+}
+
+/// Which variant, and why not the others; nothing about its tiling.
+Selection decide(const OpEntry& entry, const void* problem, const DeviceInfo& device,
+                 std::string_view choice) {
+  Selection out;
+  out.source = "list order";
+  std::string named(choice);
+  if (!named.empty()) {
+    out.source = "argument";
+  } else if (const char* variable = std::getenv(environment_name(entry.op->name).c_str());
+             variable != nullptr && *variable != '\0') {
+    named = variable;
+    out.source = environment_name(entry.op->name);
+  }
+  const Variant* wanted = nullptr;
+  if (!named.empty()) {
+    try {
+      wanted = &registry()->find_variant(entry, named);
+    } catch (const Error& error) {
+      throw_error(error.kind(), fmt::format("{}\n  from: {}", error.what(), source_in_words(out)));
+    }
+  }
+  for (const Variant* variant : entry.variants) {
+    auto refusal = refusal_of(*variant, problem, device);
+    const bool eligible = wanted == nullptr || variant == wanted;
+    if (!refusal && eligible && out.chosen == nullptr) out.chosen = variant;
+    out.tried.push_back({variant, std::move(refusal)});
+  }
+  return out;
 }
 
 }  // namespace
@@ -62,31 +94,13 @@ std::optional<Refusal> refusal_of(const Variant& variant, const void* problem,
 
 Selection explain(const OpEntry& entry, const void* problem, const DeviceInfo& device,
                   std::string_view choice) {
-  Selection out;
-  out.quality = "default";
-  out.source = "list order";
-  std::string named(choice);
-  if (!named.empty()) {
-    out.source = "argument";
-  } else if (const char* variable = std::getenv(environment_name(entry.op->name).c_str());
-             variable != nullptr && *variable != '\0') {
-    named = variable;
-    out.source = environment_name(entry.op->name);
-  }
-  const Variant* wanted = nullptr;
-  if (!named.empty()) {
-    try {
-      wanted = &registry()->find_variant(entry, named);
-    } catch (const Error& error) {
-      throw_error(error.kind(), fmt::format("{}\n  from: {}", error.what(), source_in_words(out)));
-    }
-  }
-  for (const Variant* variant : entry.variants) {
-    auto refusal = refusal_of(*variant, problem, device);
-    const bool eligible = wanted == nullptr || variant == wanted;
-    if (!refusal && eligible && out.chosen == nullptr) out.chosen = variant;
-    out.tried.push_back({variant, std::move(refusal)});
-  }
+  Selection out = decide(entry, problem, device, choice);
+  if (out.chosen == nullptr) return out;
+  const trials::Found found = detail::tuned_tiling(entry, *out.chosen, problem, device);
+  const bool tuned = found.quality != trials::Quality::kMissing;
+  out.quality = tuned ? trials::name(found.quality) : "default";
+  out.tiling = tuned ? found.tiling : out.chosen->tilings(problem, device).front();
+  out.tuned_on = found.problem;
   return out;
 }
 
@@ -114,7 +128,7 @@ std::string describe_failure(const OpEntry& entry, const void* problem, const De
 
 const Variant& select(const OpEntry& entry, const void* problem, const DeviceInfo& device,
                       std::string_view choice) {
-  const Selection selection = explain(entry, problem, device, choice);
+  const Selection selection = decide(entry, problem, device, choice);
   if (selection.chosen == nullptr) {
     throw_error(ErrorKind::kNotImplemented, describe_failure(entry, problem, device, selection));
   }

@@ -1,11 +1,12 @@
 """The tree is clean, and every rule finds the fault that is planted for it."""
 
+import json
 import pathlib
 import shutil
 
 import pytest
 from building import SOURCE
-from lint import documents, ops, readme_tables, sources
+from lint import documents, frozen, knowledge, ops, readme_tables, sources
 from lint.tree import Tree
 from lint_tree import RULES, problems
 
@@ -251,6 +252,101 @@ def test_variable_that_nothing_reads(planted):
     planted.append("docs/guide/environment.md", "\n`EINKORN_OLD_SWITCH`\n")
     found = planted.found(documents.check_environment)
     assert one(found, "EINKORN_OLD_SWITCH is listed, but nothing reads it")
+
+
+# Frozen versions
+
+
+FROZEN = "ops/frozen.json"
+KERNEL = f"{OP}/smxx/loop_v1.cu"
+
+
+def test_frozen_version_that_changes(planted):
+    planted.replace(KERNEL, "terms >= 64", "terms >= 32")
+    assert one(planted.found(frozen.check), KERNEL, "einkorn clone rms_norm/smxx/loop_v1")
+
+
+def test_comments_and_formatting_of_a_frozen_version_may_change(planted):
+    planted.replace(KERNEL, "terms >= 64", "terms  /* so many */\n>= 64")
+    planted.append(KERNEL, "// more\n")
+    assert planted.found(frozen.check) == []
+
+
+def test_host_side_of_a_frozen_kernel_may_change(planted):
+    planted.append(f"{OP}/smxx/loop_v1.cc", "// int host;\nnamespace einkorn {}\n")
+    assert planted.found(frozen.check) == []
+
+
+def test_own_header_of_a_frozen_version(planted):
+    planted.write(f"{OP}/smxx/loop_v1.cuh", "#pragma once\n")
+    assert one(planted.found(frozen.check), "loop_v1.cuh: rms_norm/smxx/loop_v1 is frozen")
+
+
+def test_measured_version_that_is_not_frozen(planted):
+    lock = json.loads((planted.root / FROZEN).read_text())
+    del lock["rms_norm/sm90/bulk_v1"]
+    planted.write(FROZEN, json.dumps(lock))
+    found = planted.found(frozen.check)
+    assert one(found, "rms_norm/sm90/bulk_v1 has numbers in bench/results/", "--freeze")
+
+
+def test_version_with_a_devlog_that_is_not_frozen(planted):
+    planted.copy(f"{OP}/cpu/rows_v1.cc", f"{OP}/cpu/other_v1.cc")
+    planted.append(f"{OP}/variants.inc", "EK_VARIANT(rms_norm, cpu, other, 1)\n")
+    planted.write("docs/devlog/20990101-other.md", "# rms_norm: cpu/other_v1\n")
+    found = planted.found(frozen.check)
+    assert one(found, "rms_norm/cpu/other_v1 has numbers in docs/devlog/20990101-other.md")
+    frozen.freeze(Tree(planted.root), "rms_norm/cpu/other_v1")
+    assert planted.found(frozen.check) == []
+
+
+def test_frozen_version_that_is_gone(planted):
+    planted.replace(f"{OP}/variants.inc", "EK_VARIANT(rms_norm, smxx, loop, 1)\n", "")
+    assert one(planted.found(frozen.check), "rms_norm/smxx/loop_v1 is frozen, but no list has it")
+
+
+def test_code_tokens():
+    text = 'a += R"x(// "no)x" + "/*" /* yes "b" */ + 1\'000\'\\\'\'; // c\n#include <d>'
+    assert frozen.code_tokens(text) == [
+        "a", "+", "=", 'R"x(// "no)x"', "+", '"/*"', "+", "1\'000", "\'\\\'\'", ";",
+        "#", "include", "<", "d", ">",
+    ]  # fmt: skip
+
+
+# Knowledge
+
+
+PAGE = "docs/knowledge/optimizations/row_in_registers.md"
+
+
+def test_knowledge_page_without_a_section(planted):
+    planted.replace(PAGE, "## Pitfalls", "## Notes")
+    assert one(planted.found(knowledge.check), PAGE, "expected the sections When to apply")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("results/2026-11-28-rms_norm-16384x512", "results/none", "none-h100.json: no such file"),
+        ("29.78 | H100 80GB HBM3 | 2026-11-28 |", "29.78 | H100 | then |", "expected a date"),
+        ("29.78 | H100 80GB HBM3 | 2026-11-28 |", "29.78 | H100 | |", "four filled cells"),
+        ("| what | device | date | source |", "| what | where | date | source |", "a table"),
+    ],
+)
+def test_knowledge_page_without_evidence(planted, old, new, message):
+    planted.replace(PAGE, old, new)
+    assert one(planted.found(knowledge.check), PAGE, message)
+
+
+def test_knowledge_page_that_the_index_lacks(planted):
+    planted.copy(PAGE, "docs/knowledge/optimizations/another.md")
+    found = planted.found(knowledge.check)
+    assert one(found, "docs/knowledge/README.md", "(optimizations/another.md), got none")
+
+
+def test_knowledge_page_with_another_title(planted):
+    planted.replace(PAGE, "# Keep the row", "# Hold the row")
+    assert one(planted.found(knowledge.check), "expected one row [Hold the row")
 
 
 # Sources

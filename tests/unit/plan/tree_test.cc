@@ -43,6 +43,7 @@ LaunchStage kernel(const char* name, std::uint32_t threads, std::uint32_t smem, 
   stage.name = name;
   stage.file = "no/such/file.cu";
   stage.entry = name;
+  stage.launch.grid.x = 4096;
   stage.launch.block.x = threads;
   stage.launch.smem_bytes = smem;
   stage.needs = {.registers = registers, .static_smem = 0};
@@ -63,7 +64,8 @@ std::vector<std::string> paths(const Plan& plan) {
 Plan example() {
   Plan plan;
   plan.stages.emplace_back(host("norm"));
-  Sequence left{.name = "left"};
+  Sequence left;
+  left.name = "left";
   left.stages.emplace_back(host("a"));
   left.stages.emplace_back(host("b"));
   std::vector<Stage> branches;
@@ -103,13 +105,15 @@ TEST(PlanTree, RunsOneLeaf) {
 }
 
 TEST(PlanTree, ASubPlanHasArgumentsOfItsOwn) {
-  SubPlan sub{.name = "sub"};
+  SubPlan sub;
+  sub.name = "sub";
   sub.stages.emplace_back(host("inner"));
   sub.project = [](const void* args, std::byte*, std::byte* inner) {
     const auto& outer = *static_cast<const Args*>(args);
     new (inner) Args{outer.log, outer.value + 1};
   };
-  SubPlan around{.name = "around"};
+  SubPlan around;
+  around.name = "around";
   around.project = sub.project;
   around.stages.emplace_back(std::move(sub));
   Plan plan;
@@ -154,7 +158,8 @@ TEST(PlanTree, AWorkspaceLastsForARun) {
 
 TEST(PlanTree, ASubPlansWorkspaceBeginsAtItsOffset) {
   struct Nothing {};
-  SubPlan sub{.name = "sub"};
+  SubPlan sub;
+  sub.name = "sub";
   sub.workspace_bytes = 256;
   sub.workspace_offset = 256;
   sub.stages.emplace_back(host_stage<Args, Nothing>(
@@ -173,10 +178,12 @@ TEST(PlanTree, ASubPlansWorkspaceBeginsAtItsOffset) {
 }
 
 TEST(PlanTree, CostsOfASubPlanWithOneLeafAreTheInnerOps) {
-  SubPlan one{.name = "one"};
+  SubPlan one;
+  one.name = "one";
   one.cost = {.flops = 8, .bytes = 16};
   one.stages.emplace_back(host("a"));
-  SubPlan two{.name = "two"};
+  SubPlan two;
+  two.name = "two";
   two.cost = {.flops = 8, .bytes = 16};
   two.stages.emplace_back(host("b"));
   HostStage told = host("c");
@@ -203,7 +210,8 @@ TEST(PlanTree, CompileRequestsOfAllLaunches) {
 }
 
 Concurrent pair(LaunchStage first, LaunchStage second) {
-  Concurrent node{.name = "pair"};
+  Concurrent node;
+  node.name = "pair";
   node.branches.emplace_back(std::move(first));
   node.branches.emplace_back(std::move(second));
   return node;
@@ -229,6 +237,16 @@ TEST(PlanTree, BranchesHaveToFitAMultiprocessorTogether) {
   EXPECT_THAT(threads->reason, HasSubstr("2048 threads"));
 }
 
+TEST(PlanTree, FewBlocksHaveMultiprocessorsOfTheirOwn) {
+  const DeviceInfo h100 = cuda::known_device("h100");  // 132 of them, each for one such block
+  LaunchStage half = kernel("half", 1024, 0, 64);
+  half.launch.grid.x = 66;
+  EXPECT_FALSE(joint_refusal(pair(half, half), h100));
+  LaunchStage more = half;
+  more.launch.grid.x = 67;
+  EXPECT_TRUE(joint_refusal(pair(half, more), h100));
+}
+
 TEST(PlanTree, AJointRuleOfTheAuthorIsAsked) {
   Concurrent node = pair(kernel("a", 128, 0, 32), kernel("b", 128, 0, 32));
   node.joint = [](std::span<const Stage> branches, const DeviceInfo&) -> std::optional<Refusal> {
@@ -242,7 +260,8 @@ TEST(PlanTree, AJointRuleOfTheAuthorIsAsked) {
 }
 
 TEST(PlanTree, TheLargestStageOfABranchCounts) {
-  Sequence steps{.name = "steps"};
+  Sequence steps;
+  steps.name = "steps";
   steps.stages.emplace_back(kernel("small", 64, 0, 16));
   steps.stages.emplace_back(kernel("large", 256, 4096, 40));
   const Residency one = residency(Stage(std::move(steps)));
