@@ -51,8 +51,8 @@ std::string roof_text(const BenchResult& result) {
 }  // namespace
 
 std::string bench_text(const std::vector<BenchResult>& results) {
-  Table table({"variant", "case", "tiling", ">median µs", ">q1-q3", ">GB/s", ">of roof", ">copy µs",
-               ">of copy", "peers µs (their time / ours)"});
+  Table table({"variant", "case", "tiling", ">median µs", ">q1-q3", ">predicted", ">GB/s",
+               ">of roof", ">of measured", ">copy µs", ">of copy", "peers µs (their time / ours)"});
   std::string notes;
   for (const BenchResult& r : results) {
     if (!r.failure.empty()) {
@@ -63,7 +63,8 @@ std::string bench_text(const std::vector<BenchResult>& results) {
     }
     table.add({r.variant, r.case_name, r.tiling, microseconds(r.timing.median_us),
                fmt::format("{}-{}", microseconds(r.timing.q1_us), microseconds(r.timing.q3_us)),
-               fmt::format("{:.1f}", r.gbps), roof_text(r), microseconds(r.copy.median_us),
+               microseconds(r.predicted_us), fmt::format("{:.1f}", r.gbps), roof_text(r),
+               percent(r.percent_of_measured_roof), microseconds(r.copy.median_us),
                percent(r.percent_of_copy), peers_text(r)});
     for (const PeerResult& peer : r.peers) {
       const std::string note = fmt::format("\npeer {} skipped: {}\n", peer.name, peer.skipped);

@@ -268,6 +268,9 @@ int doctor(const DoctorOptions& options) {
     Progress progress;
     try {
       measure_rates(found.devices, progress, found.rates);
+      for (std::string& note : save_rates(found.devices, found.rates)) {
+        found.notes.push_back(std::move(note));
+      }
     } catch (const Interrupted&) {
       stopped = true;
     }

@@ -6,9 +6,11 @@
 
 #include <einkorn/cuda.h>
 #include <einkorn/registry.h>
+#include <einkorn/roofline.h>
 #include <fmt/format.h>
 
 #include "cli/json.h"
+#include "cli/peaks_json.h"
 #include "cli/status.h"
 #include "cli/table.h"
 #include "cli/verbs.h"
@@ -205,6 +207,15 @@ void list_arches(bool as_json) {
   as_json ? print_json(out) : print(table.text());
 }
 
+/// By the datasheet, and what was measured in brackets: "3350 (3044)".
+std::string peak_text(double datasheet, double measured) {
+  const auto number = [](double value) {
+    return value > 0 ? fmt::format("{:.{}f}", value, value < 10 ? 2 : 0) : std::string();
+  };
+  if (measured <= 0) return number(datasheet);
+  return fmt::format("{}{}({})", number(datasheet), datasheet > 0 ? " " : "", number(measured));
+}
+
 void list_devices(bool as_json) {
   std::vector<std::pair<std::string, DeviceInfo>> devices{{"cpu", cpu_info()}};
   if (may_have_cuda() && cuda::available()) {
@@ -216,8 +227,14 @@ void list_devices(bool as_json) {
     devices.emplace_back(name, cuda::known_device(name));
   }
   Json out = Json::array();
-  Table table({"name", "device", "here", ">sm", ">SMs or threads", ">L2 MiB", ">GB/s"});
+  Table table({"name", "device", "here", ">sm", ">SMs or threads", ">L2 MiB", ">GB/s (measured)",
+               ">f32 TFLOP/s", ">16 bit TFLOP/s"});
   for (const auto& [name, info] : devices) {
+    const DevicePeaks peaks = peaks_of(info);
+    const Peaks measured = peaks.measured.value_or(Peaks{});
+    const auto peak_of = [&](Unit unit) {
+      return peak_text(peaks.datasheet.of(unit), measured.of(unit));
+    };
     out.push_back({{"name", name},
                    {"title", info.name},
                    {"present", info.present},
@@ -225,11 +242,13 @@ void list_devices(bool as_json) {
                    {"sm_count", info.sm_count},
                    {"smem_per_block_optin", info.smem_per_block_optin},
                    {"l2_bytes", info.l2_bytes},
-                   {"datasheet_gbps", info.datasheet_gbps}});
+                   {"datasheet_gbps", info.datasheet_gbps},
+                   {"peaks", peaks_json(peaks)}});
     const double mib = static_cast<double>(info.l2_bytes) / (1024 * 1024);
     table.add({name, info.name, info.present ? "yes" : "", info.cc ? std::to_string(info.cc) : "",
                std::to_string(info.sm_count), mib > 0 ? fmt::format("{:.0f}", mib) : "",
-               info.datasheet_gbps > 0 ? fmt::format("{:.0f}", info.datasheet_gbps) : ""});
+               peak_text(peaks.datasheet.gbps, measured.gbps), peak_of(Unit::kF32),
+               peak_of(Unit::kTensor16)});
   }
   as_json ? print_json(out) : print(table.text());
 }

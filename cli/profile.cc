@@ -23,8 +23,6 @@
 namespace einkorn::cli {
 namespace {
 
-const std::vector<std::string_view> kModes{"event", "counters", "timeline"};
-
 /// A name of a file that keeps letters, digits and what problems are made of.
 std::string slug(std::string_view text) {
   // File systems take 255 bytes.
@@ -88,8 +86,8 @@ Profiled profile_timeline(const profile::Subject& subject) {
   std::uint32_t version = 0;
   static_cast<void>(cuda::cupti().get_version(&version));
   Profiled out;
-  out.document = profile::params_json("timeline", subject,
-                                      {{"cupti", cuda::describe_cupti_version(version)}});
+  out.document =
+      profile::params_json("timeline", subject, {{"cupti", cuda::describe_cupti_version(version)}});
   out.document.update(profile::timeline_json(found));
   out.text = timeline_text(found);
   out.files.push_back({"trace.json", profile::chrome_trace(found, subject.variant.id())});
@@ -99,8 +97,8 @@ Profiled profile_timeline(const profile::Subject& subject) {
 /// Exit(kNothingRan) when no variant serves.
 const Variant& variant_of(const Target& target, const AnyProblem& problem,
                           const DeviceInfo& device) {
-  const Selection selection = as_usage(
-      [&] { return explain(*target.entry, problem.get(), device, target.choice()); });
+  const Selection selection =
+      as_usage([&] { return explain(*target.entry, problem.get(), device, target.choice()); });
   if (selection.chosen != nullptr) return *selection.chosen;
   throw Exit(kNothingRan, describe_failure(*target.entry, problem.get(), device, selection));
 }
@@ -142,8 +140,9 @@ void report(const ProfileOptions& options, const profile::Subject& subject,
 }  // namespace
 
 int profile_op(const ProfileOptions& options) {
-  if (std::ranges::find(kModes, options.mode) == kModes.end()) {
-    throw Exit(kBadUsage, "--mode: " + expected_one_of(options.mode, kModes));
+  const std::vector<std::string_view> modes{"event", "counters", "timeline"};
+  if (std::ranges::find(modes, options.mode) == modes.end()) {
+    throw Exit(kBadUsage, "--mode: " + expected_one_of(options.mode, modes));
   }
   const auto view = registry();
   const Words words = split_words(options.words);

@@ -22,12 +22,22 @@ namespace {
 
 using profile::KernelCounters;
 
+/// A stage that launches a kernel.
+struct Launched {
+  std::string path;
+  double needed_bytes;  ///< to and from memory; 0: not told
+};
+
 /// Stages of the kernels that a run of the plan launches, in that order.
-std::vector<std::string> launched_stages(const Plan& plan) {
-  std::vector<std::string> out;
-  for (const Leaf& leaf : leaves(plan)) {
+std::vector<Launched> launched_stages(const profile::Subject& subject) {
+  const Plan plan = subject.plan();
+  const std::vector<Leaf> all = leaves(plan);
+  std::vector<Launched> out;
+  for (const Leaf& leaf : all) {
     const auto* launch = std::get_if<LaunchStage>(&leaf.stage->node);
-    if (launch != nullptr && launch->launch.grid.count() > 0) out.push_back(leaf.path);
+    if (launch == nullptr || launch->launch.grid.count() == 0) continue;
+    const double only = subject.entry.op->work(subject.problem.get()).min_bytes;
+    out.push_back({leaf.path, all.size() == 1 ? only : leaf.cost.bytes});
   }
   return out;
 }
@@ -64,18 +74,18 @@ std::string csv_of(const profile::Subject& subject, const std::string& ncu, int 
 }
 
 std::vector<KernelCounters> kernels_of(const std::string& csv,
-                                       const std::vector<std::string>& stages) {
-  std::vector<KernelCounters> out;
-  for (const profile::NcuKernel& one : profile::parse_ncu_csv(csv)) {
-    KernelCounters kernel;
-    kernel.kernel = one.name;
-    kernel.counters = profile::counters_of(one);
-    kernel.verdict = profile::classify(kernel.counters);
-    out.push_back(std::move(kernel));
-  }
+                                       const std::vector<Launched>& stages) {
+  const std::vector<profile::NcuKernel> found = profile::parse_ncu_csv(csv);
   // ncu runs one kernel after the other, in the order of the launches.
-  for (std::size_t i = 0; i < out.size() && out.size() == stages.size(); ++i) {
-    out[i].stage = stages[i];
+  const bool told = found.size() == stages.size();
+  std::vector<KernelCounters> out;
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    KernelCounters kernel;
+    if (told) kernel.stage = stages[i].path;
+    kernel.kernel = found[i].name;
+    kernel.counters = profile::counters_of(found[i]);
+    kernel.verdict = profile::classify(kernel.counters, told ? stages[i].needed_bytes : 0);
+    out.push_back(std::move(kernel));
   }
   return out;
 }
@@ -90,11 +100,12 @@ struct Read {
 Read read_counters(const profile::Subject& subject) {
   Read out;
   out.status = kNothingRan;
-  const std::vector<std::string> stages = launched_stages(subject.plan());
+  const std::vector<Launched> stages = launched_stages(subject);
   if (!subject.device.present) {
-    out.reason = fmt::format("{} is not in this machine: no counters, only what is known before a "
-                             "kernel runs",
-                             subject.device.name);
+    out.reason = fmt::format(
+        "{} is not in this machine: no counters, only what is known before a "
+        "kernel runs",
+        subject.device.name);
     return out;
   }
   if (stages.empty()) {
@@ -153,7 +164,8 @@ int profile_run(std::span<char*> arguments) {
   const auto view = registry();
   const Target target = find_target(*view, arguments[0]);
   const DeviceInfo device = device_info(find_device(arguments[1]));
-  if (target.variant == nullptr) throw Exit(kBadUsage, "profile-run: expected a variant, got an op");
+  if (target.variant == nullptr)
+    throw Exit(kBadUsage, "profile-run: expected a variant, got an op");
   const AnyProblem problem = parse_problem(target, split_key_values(arguments[4]));
   const Executable executable(target.variant->plan(problem.get(), device, arguments[2]), device);
   Rng rng(std::strtoull(arguments[3], nullptr, 10));

@@ -14,8 +14,7 @@ namespace einkorn::cli {
 namespace {
 
 StaticFacts facts_of(const Leaf& leaf, const LaunchStage& launch, const DeviceInfo& device) {
-  const jit::Program program =
-      jit::compile(request_of(launch, jit::native_arch(device.cc)));
+  const jit::Program program = jit::compile(request_of(launch, jit::native_arch(device.cc)));
   const jit::Resources& takes = program->entries.front().resources;
   StaticFacts out;
   out.stage = leaf.path;

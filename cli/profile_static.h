@@ -19,8 +19,8 @@ struct StaticFacts {
   int threads = 0;                ///< a block
   std::int64_t blocks = 0;        ///< of the launch
   std::int64_t spill_bytes = 0;   ///< a thread, stores and loads
-  double occupancy = 0;           ///< the most warps that can be resident, over those that fit: 0 to 1
-  double waves = 0;               ///< blocks over those resident at once; 0: not one is
+  double occupancy = 0;  ///< the most warps that can be resident, over those that fit: 0 to 1
+  double waves = 0;      ///< blocks over those resident at once; 0: not one is
 };
 
 /// Of each launch of the plan, compiled for the subject's device, which need not be here.

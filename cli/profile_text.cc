@@ -52,8 +52,9 @@ std::string gaps_text(const profile::Timeline& timeline) {
   constexpr std::size_t kShown = 8;
   double total = 0;
   for (const profile::Gap& gap : gaps) total += gap.us;
-  std::string out = fmt::format("{} gaps, {} µs together{}\n", gaps.size(), microseconds(total),
-                                gaps.size() > kShown ? "; the longest" : "");
+  std::string out =
+      fmt::format("{} gap{}, {} µs together{}\n", gaps.size(), gaps.size() == 1 ? "" : "s",
+                  microseconds(total), gaps.size() > kShown ? "; the longest" : "");
   gaps.resize(std::min(gaps.size(), kShown));
   for (const profile::Gap& gap : gaps) {
     out += fmt::format("  {} µs between {} and {}\n", microseconds(gap.us), gap.before, gap.after);

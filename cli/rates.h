@@ -25,4 +25,9 @@ struct Rate {
 void measure_rates(std::span<const DeviceInfo> devices, Progress& progress,
                    std::vector<Rate>& rates);
 
+/// Keeps what was measured of each device as its peaks, for predict and bench. Returns for each
+/// where, or why it could not.
+std::vector<std::string> save_rates(std::span<const DeviceInfo> devices,
+                                    std::span<const Rate> rates);
+
 }  // namespace einkorn::cli

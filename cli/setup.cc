@@ -144,6 +144,10 @@ constexpr Verb kVerbs[] = {
      "  einkorn tune silu_mul --dry-run\n"
      "  einkorn tune rms_norm --export ops/norm/rms_norm/tunings/\n",
      set_up_tune},
+    {"predict", "how long a plan would take, by its work and the device's peaks",
+     "  einkorn predict rms_norm rows=16384 cols=4096 dtype=bf16 --device h100\n"
+     "  einkorn predict gated_rms_norm --device h200 --json\n",
+     set_up_predict},
     {"profile", "where the time goes: stages, hardware counters, or a timeline of kernels",
      "  einkorn profile gated_norm_pair rows=4096 cols=4096\n"
      "  einkorn profile rms_norm/sm90/bulk_v1 rows=16384 cols=4096 --mode counters\n"

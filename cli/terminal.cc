@@ -88,8 +88,8 @@ void Progress::show(std::string_view text) {
   // NOLINTNEXTLINE(bugprone-std-exception-baseclass): on purpose, see Interrupted
   if (interrupted()) throw Interrupted{};
   const auto now = std::chrono::steady_clock::now();
-  const std::string line = (subject_.empty() ? std::string() : subject_ + ": ") + time_text(now) +
-                           std::string(text);
+  const std::string line =
+      (subject_.empty() ? std::string() : subject_ + ": ") + time_text(now) + std::string(text);
   if (stderr_is_terminal()) {
     fmt::print(stderr, "\r\x1b[K{}", cut(line));
     std::fflush(stderr);

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include <einkorn/error.h>
+#include <einkorn/roofline.h>
 #include <fmt/format.h>
 
 #include "cli/choices.h"
@@ -98,6 +99,18 @@ tune::Outcome preview(const tune::Job& job, const tune::Options& request) {
   return out;
 }
 
+/// By the roofline, for each of the variant's candidates; 0 where nothing is known of the device.
+std::vector<double> predicted_times(const Work& work, const Variant& variant, const void* problem) {
+  const DevicePeaks peaks = peaks_of(work.device);
+  const einkorn::Work costs = work.target.entry->op->work(problem);
+  std::vector<double> out;
+  for (const std::string& tiling : variant.tilings(problem, work.device)) {
+    out.push_back(
+        predict(variant.plan(problem, work.device, tiling), work.device, costs, peaks).us);
+  }
+  return out;
+}
+
 void tune_problem(Work& work, const NamedProblem& named) {
   const void* problem = named.problem.get();
   const Selection choice = choose(work.target, named, work.device).selection;
@@ -106,7 +119,8 @@ void tune_problem(Work& work, const NamedProblem& named) {
     return;
   }
   const tune::Job job{*work.target.entry, *choice.chosen, named.problem, work.device,
-                      tune::candidates_of(*choice.chosen, problem, work.device)};
+                      tune::candidates_of(*choice.chosen, problem, work.device,
+                                          predicted_times(work, *choice.chosen, problem))};
   const tune::Options request = request_of(work, job);
   Tuned& one = work.done.emplace_back();
   one.case_name = named.name;

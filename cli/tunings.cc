@@ -38,7 +38,9 @@ bool has_failed(const tune::Known& one) { return one.trial.status != Status::kOk
 
 std::string remark_of(const tune::Outcome& outcome, const tune::Known& known) {
   std::string out;
-  const auto add = [&](std::string_view text) { out += (out.empty() ? "" : ", ") + std::string(text); };
+  const auto add = [&](std::string_view text) {
+    out += (out.empty() ? "" : ", ") + std::string(text);
+  };
   const Trial& trial = known.trial;
   if (trial.status != Status::kOk) {
     add(paint(trials::name(trial.status), Colour::kRed));
@@ -180,7 +182,8 @@ std::string tuned_text(const std::vector<Tuned>& all) {
     if (is_preview(one)) out += (out.empty() ? "" : "\n") + preview_text(one);
   }
   if (!out.empty() || all.empty()) return out;
-  if (all.size() == 1 && !all[0].outcome.known.empty()) out += candidates_table(all[0].outcome) + '\n';
+  if (all.size() == 1 && !all[0].outcome.known.empty())
+    out += candidates_table(all[0].outcome) + '\n';
   out += summary_table(all);
   for (const Tuned& one : all) out += notes(one);
   return out;

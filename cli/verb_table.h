@@ -32,6 +32,7 @@ std::function<int()> set_up_warmup(CLI::App& app);
 std::function<int()> set_up_clangd(CLI::App& app);
 std::function<int()> set_up_report(CLI::App& app);
 std::function<int()> set_up_tune(CLI::App& app);
+std::function<int()> set_up_predict(CLI::App& app);
 std::function<int()> set_up_profile(CLI::App& app);
 
 std::function<int()> set_up_clone(CLI::App& app);

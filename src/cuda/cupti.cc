@@ -18,7 +18,8 @@ constexpr std::uint32_t kFlushForced = 1;
 constexpr CuptiResult kInsufficientPrivileges = 35;
 constexpr CuptiResult kMultipleSubscribers = 39;
 
-/// CUPTI's callbacks take no context of ours, so what they gather has to be reachable by them alone.
+/// CUPTI's callbacks take no context of ours, so what they gather has to be reachable by them
+/// alone.
 struct Gathered {
   std::mutex mutex;
   bool in_use = false;
@@ -156,11 +157,12 @@ std::vector<KernelRecord> KernelRecorder::take() {
   if (strange > 0) {
     std::uint32_t version = 0;
     check(cupti_, cupti_.get_version(&version), "asking for its version");
-    throw_error(ErrorKind::kRuntime,
-                fmt::format("libcupti: {} of {} records are not of the form known, version {} ({})\n"
-                            "  hint: set EINKORN_CUPTI to a libcupti.so of CUDA 12 or 13",
-                            strange, strange + static_cast<int>(out.size()),
-                            describe_cupti_version(version), cupti_.library.path()));
+    throw_error(
+        ErrorKind::kRuntime,
+        fmt::format("libcupti: {} of {} records are not of the form known, version {} ({})\n"
+                    "  hint: set EINKORN_CUPTI to a libcupti.so of CUDA 12 or 13",
+                    strange, strange + static_cast<int>(out.size()),
+                    describe_cupti_version(version), cupti_.library.path()));
   }
   std::ranges::sort(out, {}, &KernelRecord::correlation);
   return out;

@@ -1,7 +1,7 @@
 #pragma once
 
-// CUPTI's activity records of kernels: which ran when, on which stream. Opened at run time; declared
-// here, because its headers pull in those of the CUDA runtime, OpenACC and OpenMP.
+// CUPTI's activity records of kernels: which ran when, on which stream. Opened at run time;
+// declared here, because its headers pull in those of the CUDA runtime, OpenACC and OpenMP.
 
 #include <cstddef>
 #include <cstdint>

@@ -11,6 +11,7 @@
 
 #include "src/measure/input_sets.h"
 #include "src/measure/peers.h"
+#include "src/measure/roofs.h"
 #include "src/measure/sampler.h"
 #include "src/registry/planned.h"
 
@@ -47,6 +48,7 @@ struct Rig {
   const BenchOptions& options;
   const DeviceInfo& device;
   Work work;
+  DevicePeaks peaks;
   std::optional<cuda::OwnedStream> stream = std::nullopt;
   InputSets inputs = {};
   CopySets copies = {};
@@ -256,32 +258,18 @@ void finish(const Rig& rig, Candidate& one) {
     result.copied_by = copier.name;
   }
   result.input_sets = static_cast<int>(rig.inputs.sets.size());
-  result.roof = rig.work.min_bytes < static_cast<double>(rig.device.l2_bytes) ? "cache" : "memory";
-  const double datasheet = rig.device.datasheet_gbps;
-  // Bytes over 1e9 bytes/s, in microseconds.
-  if (datasheet > 0) result.predicted_us = rig.work.min_bytes / datasheet * 1e-3;
   for (const PeerTimes& peer : rig.peers) {
     result.peers.push_back(peer.result);
     result.peers.back().timing = summarize(peer.samples);
   }
   if (!result.failure.empty()) return;
   result.timing = summarize(one.samples);
-  const double median = result.timing.median_us;
-  if (median <= 0) {
+  if (result.timing.median_us <= 0) {
     result.failure = "no time could be measured";
     return;
   }
-  result.gbps = rig.work.min_bytes / median * 1e-3;
-  result.tflops = rig.work.useful_flops / median * 1e-6;
-  result.percent_of_copy = 100 * result.copy.median_us / median;
-  if (result.roof != "memory" || datasheet <= 0) return;
-  result.percent_of_roof = 100 * result.gbps / datasheet;
-  if (result.percent_of_roof > 100) {
-    result.failure = fmt::format(
-        "accounting error: {:.0f} GB/s is {:.1f} % of the datasheet's {:.0f} GB/s, more than "
-        "memory can give; the op's minimum bytes, the input sets or the cache size are wrong",
-        result.gbps, result.percent_of_roof, datasheet);
-  }
+  const Prediction predicted = predict(one.executable->plan(), rig.device, rig.work, rig.peaks);
+  hold_against_roofs(rig.work, predicted, rig.peaks, result);
 }
 
 /// Sets up and measures; what stops all of it (memory that is not to be had, a lost device) becomes
@@ -308,7 +296,12 @@ void measure_all(Rig& rig, std::vector<Candidate>& candidates) {
 
 std::vector<BenchResult> bench(const OpEntry& entry, const AnyProblem& problem,
                                const std::string& case_name, const BenchOptions& options) {
-  Rig rig{entry, problem, options, device_info(options.device), entry.op->work(problem.get())};
+  Rig rig{entry,
+          problem,
+          options,
+          device_info(options.device),
+          entry.op->work(problem.get()),
+          peaks_of(device_info(options.device))};
   std::vector<Candidate> candidates = make_candidates(rig, case_name);
   const bool runs = std::ranges::any_of(
       candidates, [](const Candidate& one) { return one.result.failure.empty(); });

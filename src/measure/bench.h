@@ -49,10 +49,12 @@ struct BenchResult {
   std::string copied_by;  ///< "memcpy" or "kernel"
   double gbps = 0;        ///< minimum bytes over the median time, 1e9 bytes/s
   double tflops = 0;      ///< useful flops over the median time
-  std::string roof;       ///< "memory", or "cache" when one call's bytes fit the last-level cache
-  double percent_of_roof = 0;  ///< of the datasheet's bandwidth; 0 when unknown or roof is "cache"
-  double percent_of_copy = 0;  ///< copy's median over ours
-  double predicted_us = 0;     ///< minimum bytes over the datasheet's bandwidth; 0 when unknown
+  std::string roof;       ///< what bounds it: "memory", "compute", "latency", or "cache" when one
+                          ///< call's bytes fit the last-level cache
+  double percent_of_roof = 0;  ///< of the datasheet's rate; 0 when unknown or roof is "cache"
+  double percent_of_measured_roof = 0;  ///< of the rate measured on such a device; 0 likewise
+  double percent_of_copy = 0;           ///< copy's median over ours
+  double predicted_us = 0;              ///< by the roofline; 0 when nothing is known of the device
   std::vector<PeerResult> peers;
   Clocks clocks;
   int input_sets = 0;   ///< rotated over, all of them together larger than the cache if they can

@@ -52,6 +52,7 @@ Json result_json(const BenchResult& result) {
            {"tflops", rounded(result.tflops)},
            {"roof", result.roof},
            {"percent_of_roof", rounded(result.percent_of_roof)},
+           {"percent_of_measured_roof", rounded(result.percent_of_measured_roof)},
            {"predicted_us", rounded(result.predicted_us)},
            {"copy_us", rounded(result.copy.median_us)},
            {"copied_by", result.copied_by},

@@ -23,8 +23,7 @@ std::string chrome_trace(const Timeline& timeline, const std::string& title) {
   for (const Span& span : timeline.kernels) {
     if (span.duration_us <= 0) continue;
     if (streams.insert(span.stream).second) {
-      events.push_back(
-          metadata("thread_name", span.stream, fmt::format("stream {}", span.stream)));
+      events.push_back(metadata("thread_name", span.stream, fmt::format("stream {}", span.stream)));
     }
     events.push_back({{"name", span.name},
                       {"cat", "kernel"},

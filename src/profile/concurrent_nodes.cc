@@ -49,9 +49,10 @@ class Finder {
       for (std::size_t i = count_leaves({branch}); i > 0; --i) indices.push_back(next++);
     }
     Stage inner = stage;
-    for (auto outer = around_.rbegin(); outer != around_.rend(); ++outer) {
-      SubPlan only = **outer;
-      only.stages.assign(1, std::move(inner));
+    for (std::size_t i = around_.size(); i-- > 0;) {
+      SubPlan only = *around_[i];
+      only.stages.clear();
+      only.stages.push_back(std::move(inner));
       inner = Stage(std::move(only));
     }
     found.alone.stages.push_back(std::move(inner));

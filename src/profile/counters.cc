@@ -12,11 +12,11 @@ struct Unit {
   std::string_view name;
   double factor;
 };
-constexpr Unit kTimeUnits[] = {{"ns", 1e-3},    {"nsecond", 1e-3}, {"us", 1},     {"usecond", 1},
-                               {"ms", 1e3},     {"msecond", 1e3},  {"s", 1e6},    {"second", 1e6}};
-constexpr Unit kByteUnits[] = {{"byte", 1},    {"B", 1},      {"Kbyte", 1e3}, {"KB", 1e3},
-                               {"Mbyte", 1e6}, {"MB", 1e6},   {"Gbyte", 1e9}, {"GB", 1e9},
-                               {"Tbyte", 1e12}};
+constexpr Unit kTimeUnits[] = {{"ns", 1e-3}, {"nsecond", 1e-3}, {"us", 1},  {"usecond", 1},
+                               {"ms", 1e3},  {"msecond", 1e3},  {"s", 1e6}, {"second", 1e6}};
+constexpr Unit kByteUnits[] = {{"byte", 1},    {"B", 1},       {"Kbyte", 1e3},
+                               {"KB", 1e3},    {"Mbyte", 1e6}, {"MB", 1e6},
+                               {"Gbyte", 1e9}, {"GB", 1e9},    {"Tbyte", 1e12}};
 
 /// 1 for a unit that is not in the list, as "%" and "register/thread".
 double factor_of(std::string_view unit, std::span<const Unit> units) {
@@ -30,7 +30,7 @@ double factor_of(std::string_view unit, std::span<const Unit> units) {
 /// calls it.
 struct Source {
   std::string_view name;
-  std::optional<double> Counters::*field;
+  std::optional<double> Counters::* field;
   std::array<std::string_view, 4> metrics;
   std::span<const Unit> units = {};
 };
@@ -43,6 +43,7 @@ constexpr Source kSources[] = {
      &Counters::dram_percent,
      {"gpu__dram_throughput.avg.pct_of_peak_sustained_elapsed",
       "dram__throughput.avg.pct_of_peak_sustained_elapsed", "DRAM Throughput"}},
+    {"dram_bytes", &Counters::dram_bytes, {"dram__bytes.sum"}, kByteUnits},
     {"tensor",
      &Counters::tensor_percent,
      {"sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_active",
@@ -65,9 +66,7 @@ constexpr Source kSources[] = {
      {"l1tex__t_bytes_pipe_lsu_mem_local_op_st.sum"},
      kByteUnits},
     {"waves", &Counters::waves, {"launch__waves_per_multiprocessor", "Waves Per SM"}},
-    {"registers",
-     &Counters::registers,
-     {"launch__registers_per_thread", "Registers Per Thread"}},
+    {"registers", &Counters::registers, {"launch__registers_per_thread", "Registers Per Thread"}},
 };
 
 std::optional<double> value_of(const NcuKernel& kernel, const Source& source) {
@@ -80,12 +79,25 @@ std::optional<double> value_of(const NcuKernel& kernel, const Source& source) {
   return std::nullopt;
 }
 
+/// DRAM's bytes from its rate, which a section of ncu has on every device.
+std::optional<double> dram_bytes_by_rate(const NcuKernel& kernel, const Counters& counters) {
+  const NcuValue* rate = kernel.find("dram__bytes.sum.per_second");
+  if (rate == nullptr || !counters.duration_us) return std::nullopt;
+  const auto number = rate->number();
+  if (!number) return std::nullopt;
+  const std::string_view unit = std::string_view(rate->unit).substr(0, rate->unit.find('/'));
+  return *number * factor_of(unit, kByteUnits) * *counters.duration_us * 1e-6;
+}
+
 }  // namespace
 
 Counters counters_of(const NcuKernel& kernel) {
   Counters out;
   for (const Source& source : kSources) {
     out.*source.field = value_of(kernel, source);
+    if (source.field == &Counters::dram_bytes && !out.dram_bytes) {
+      out.dram_bytes = dram_bytes_by_rate(kernel, out);  // the duration comes before it
+    }
     if (!(out.*source.field).has_value()) out.missing.emplace_back(source.name);
   }
   return out;

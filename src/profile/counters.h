@@ -15,6 +15,7 @@ namespace einkorn::profile {
 struct Counters {
   std::optional<double> duration_us;
   std::optional<double> dram_percent;       ///< of the memory's peak throughput
+  std::optional<double> dram_bytes;         ///< read and written
   std::optional<double> tensor_percent;     ///< of cycles in which the tensor pipe was active
   std::optional<double> compute_percent;    ///< of peak, the busiest pipe or unit of the SM
   std::optional<double> occupancy_percent;  ///< achieved: resident warps of the most there can be
@@ -46,14 +47,17 @@ inline constexpr double kDramHigh = 70;
 inline constexpr double kComputeHigh = 60;
 inline constexpr double kOccupancyLow = 25;
 inline constexpr double kL2HitLow = 80;
+/// DRAM's bytes over those that a kernel has to move, from which on the cache could save some.
+inline constexpr double kExcessHigh = 1.25;
 
 /// The first rule that fires, in this order:
 ///   compute   tensor or another pipe of the SM over kComputeHigh, and more than DRAM
 ///   memory    DRAM over kDramHigh
-///   locality  neither, L2 hits under kL2HitLow and DRAM over half of kDramHigh: reads that more
-///             reuse in the cache would save
+///   locality  neither, DRAM over half of kDramHigh, and more bytes than there have to be: over
+///             kExcessHigh times `needed_bytes`, or, where those are not known (0), L2 hits under
+///             kL2HitLow
 ///   latency   neither: too few bytes and operations under way
 /// "unknown": DRAM or compute was not reported.
-Verdict classify(const Counters& counters);
+Verdict classify(const Counters& counters, double needed_bytes = 0);
 
 }  // namespace einkorn::profile

@@ -128,6 +128,7 @@ Json counters_json(const std::vector<KernelCounters>& kernels) {
                    {"kernel", one.kernel},
                    {"duration_us", rounded_or_null(c.duration_us)},
                    {"dram_percent", rounded_or_null(c.dram_percent)},
+                   {"dram_bytes", rounded_or_null(c.dram_bytes)},
                    {"tensor_percent", rounded_or_null(c.tensor_percent)},
                    {"compute_percent", rounded_or_null(c.compute_percent)},
                    {"occupancy_percent", rounded_or_null(c.occupancy_percent)},

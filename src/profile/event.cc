@@ -6,6 +6,7 @@
 
 #include <einkorn/cuda.h>
 #include <einkorn/error.h>
+#include <einkorn/roofline.h>
 #include <einkorn/tensor.h>
 #include <fmt/format.h>
 
@@ -37,12 +38,11 @@ class EventRun {
              fmt::format("{}: an empty problem has no stages", subject.variant.id()));
     if (is_cuda()) stream_.emplace(subject.device.device.index);
     say("preparing inputs", 0, 0);
-    inputs_ = measure::make_input_sets(*subject.entry.op, subject.problem, subject.device,
-                                       subject.seed);
+    inputs_ =
+        measure::make_input_sets(*subject.entry.op, subject.problem, subject.device, subject.seed);
     const auto bytes = static_cast<std::int64_t>(executable_.plan().workspace_bytes);
     memory_ = Tensor::empty({std::max<std::int64_t>(bytes, 1)}, kU8, subject.device.device);
-    workspace_ = {static_cast<std::byte*>(memory_.view().data()),
-                  static_cast<std::size_t>(bytes)};
+    workspace_ = {static_cast<std::byte*>(memory_.view().data()), static_cast<std::size_t>(bytes)};
   }
 
   EventProfile measure() {
@@ -56,9 +56,7 @@ class EventRun {
  private:
   bool is_cuda() const { return subject_.device.device.kind == DeviceKind::kCuda; }
   Stream stream() const { return stream_ ? stream_->get() : Stream::cpu(); }
-  const void* args(int set) const {
-    return inputs_.sets[static_cast<std::size_t>(set)].args.get();
-  }
+  const void* args(int set) const { return inputs_.sets[static_cast<std::size_t>(set)].args.get(); }
   void say(const std::string& text, int round, int rounds) const {
     if (options_.progress) options_.progress(text, round, rounds);
   }
@@ -69,9 +67,9 @@ class EventRun {
   void add(const std::string& name, measure::Body body) {
     say("warming up " + name, 0, 0);
     run_before();
-    timed_.push_back({measure::make_sampler(subject_.device.device, stream_ ? &*stream_ : nullptr,
-                                            std::move(body),
-                                            static_cast<int>(inputs_.sets.size()))});
+    timed_.push_back(
+        {measure::make_sampler(subject_.device.device, stream_ ? &*stream_ : nullptr,
+                               std::move(body), static_cast<int>(inputs_.sets.size()))});
   }
 
   /// The whole plan, then the leaves, then the places with branches.
@@ -80,9 +78,8 @@ class EventRun {
         [this](int set, Stream on) { executable_.run(args(set), on, workspace_); });
     // A plan of one leaf is that leaf.
     for (std::size_t i = 0; i < leaves_.size() && leaves_.size() > 1; ++i) {
-      add(leaves_[i].path, [this, i](int set, Stream on) {
-        executable_.run_leaf(i, args(set), on, workspace_);
-      });
+      add(leaves_[i].path,
+          [this, i](int set, Stream on) { executable_.run_leaf(i, args(set), on, workspace_); });
     }
     for (const ConcurrentNode& node : nodes_) {
       joint_.push_back(std::make_unique<Executable>(node.alone, subject_.device));
@@ -106,9 +103,9 @@ class EventRun {
     for (int round = 0; round < count; ++round) {
       if (round > 0 && options_.stop && options_.stop()) return false;
       const std::string so_far =
-          round == 0 ? std::string()
-                     : fmt::format(", {:.2f} µs so far",
-                                   measure::summarize(timed_[0].samples).median_us);
+          round == 0
+              ? std::string()
+              : fmt::format(", {:.2f} µs so far", measure::summarize(timed_[0].samples).median_us);
       say(fmt::format("round {} of {}{}", round + 1, count, so_far), round, count);
       for (Timed& one : timed_) {
         run_before();
@@ -151,6 +148,17 @@ class EventRun {
     return out;
   }
 
+  /// What the roofline says of the plan and of each leaf; nothing where a peak is not known.
+  void add_predictions(EventProfile& out) const {
+    const Prediction prediction = predict(executable_.plan(), subject_.device,
+                                          subject_.entry.op->work(subject_.problem.get()));
+    const auto known = [](double us) { return us > 0 ? std::optional(us) : std::nullopt; };
+    out.predicted_us = known(prediction.us);
+    for (std::size_t i = 0; i < std::min(out.stages.size(), prediction.stages.size()); ++i) {
+      out.stages[i].predicted_us = known(prediction.stages[i].us);
+    }
+  }
+
   void fill(EventProfile& out) const {
     std::vector<measure::Timing> times;
     for (const Timed& one : timed_) {
@@ -162,13 +170,13 @@ class EventRun {
     out.input_sets = static_cast<int>(inputs_.sets.size());
     const bool single = leaves_.size() == 1;
     for (std::size_t i = 0; i < leaves_.size(); ++i) {
-      out.stages.push_back(
-          stage_time(leaves_[i], times[single ? 0 : i + 1], out.total.median_us));
+      out.stages.push_back(stage_time(leaves_[i], times[single ? 0 : i + 1], out.total.median_us));
     }
     for (std::size_t i = 0; i < nodes_.size(); ++i) {
       const std::size_t at = 1 + (single ? 0 : leaves_.size()) + i;
       out.concurrent.push_back(concurrent_time(nodes_[i], times[at], out.stages));
     }
+    add_predictions(out);
   }
 
   const Subject& subject_;

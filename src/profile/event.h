@@ -17,9 +17,9 @@ struct StageTime {
   std::string name;  ///< path in the plan's tree
   measure::Timing timing;
   double share = 0;  ///< of the whole plan's time; stages side by side sum up to more than 1
-  std::optional<double> predicted_us;
-  double gbps = 0;            ///< 1e9 bytes/s by the stage's cost; 0: not told
-  double tflops = 0;          ///< by the stage's cost; 0: not told
+  std::optional<double> predicted_us;  ///< by the roofline; nothing where a peak is not known
+  double gbps = 0;                     ///< 1e9 bytes/s by the stage's cost; 0: not told
+  double tflops = 0;                   ///< by the stage's cost; 0: not told
   std::vector<int> branches;  ///< for each enclosing Concurrent, from outside in: which branch
 };
 
@@ -43,8 +43,8 @@ struct EventProfile {
 struct EventOptions {
   double seconds = 0.3;  ///< measuring time for each thing that is timed
   /// Before each round, and while warming up with round 0. May be empty.
-  std::function<void(const std::string& text, int round, int rounds)> progress;
-  std::function<bool()> stop;  ///< asked after each round; true keeps what was measured
+  std::function<void(const std::string& text, int round, int rounds)> progress = {};
+  std::function<bool()> stop = {};  ///< asked after each round; true keeps what was measured
 };
 
 /// Times are those of a sampler of src/measure: on CUDA device events around replays of a graph, on

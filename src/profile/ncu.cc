@@ -122,6 +122,7 @@ jit::ProgramSearch find_ncu(const NcuRoots& roots) {
   search.tried.push_back(fmt::format("PATH ({})", roots.path));
   search.path = subprocess::find_program("ncu", roots.path);
   std::vector<std::string> folders;
+  folders.reserve(roots.common.toolkits.size() + 1);
   for (const std::string& toolkit : roots.common.toolkits) folders.push_back(toolkit + "/bin");
   folders.push_back(roots.default_toolkit + "/bin");
   for (const std::string& folder : folders) {

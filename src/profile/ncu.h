@@ -21,8 +21,8 @@ struct NcuRoots {
   static NcuRoots of_process();
 };
 
-/// EINKORN_NCU alone when it is set; else PATH, $CUDA_HOME/bin, $CUDA_PATH/bin, /usr/local/cuda/bin,
-/// then the newest version of Nsight Compute's own package.
+/// EINKORN_NCU alone when it is set; else PATH, $CUDA_HOME/bin, $CUDA_PATH/bin,
+/// /usr/local/cuda/bin, then the newest version of Nsight Compute's own package.
 jit::ProgramSearch find_ncu(const NcuRoots& roots);
 
 /// "2025.3.1.0"; empty when the program does not say.

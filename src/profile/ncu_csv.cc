@@ -40,21 +40,22 @@ Row take_row(std::string_view& text, int& lines) {
 
 std::string_view first_line(std::string_view text) { return text.substr(0, text.find('\n')); }
 
-std::optional<std::size_t> column_of(const Row& header, std::string_view name) {
+constexpr std::size_t kNone = static_cast<std::size_t>(-1);
+
+std::size_t column_of(const Row& header, std::string_view name) {
   const auto found = std::ranges::find(header, name);
-  if (found == header.end()) return std::nullopt;
-  return static_cast<std::size_t>(found - header.begin());
+  return found == header.end() ? kNone : static_cast<std::size_t>(found - header.begin());
 }
 
 bool is_header(const Row& row) {
-  return !row.empty() && row[0] == "ID" && column_of(row, "Kernel Name").has_value();
+  return !row.empty() && row[0] == "ID" && column_of(row, "Kernel Name") != kNone;
 }
 
 class Table {
  public:
   explicit Table(Row header)
       : header_(std::move(header)),
-        name_(*column_of(header_, "Kernel Name")),
+        name_(column_of(header_, "Kernel Name")),
         metric_(column_of(header_, "Metric Name")),
         unit_(column_of(header_, "Metric Unit")),
         value_(column_of(header_, "Metric Value")) {}
@@ -62,7 +63,7 @@ class Table {
   std::size_t columns() const { return header_.size(); }
 
   void add(const Row& row) {
-    if (metric_ && value_) {
+    if (metric_ != kNone && value_ != kNone) {
       add_line(row);
     } else if (row[0].empty()) {
       units_ = row;  // below the header, with nothing in the columns that say which kernel
@@ -80,8 +81,9 @@ class Table {
       kernels_.push_back({row[name_], {}});
     }
     // A rule's line has a text and no metric.
-    if (row[*metric_].empty()) return;
-    kernels_.back().metrics[row[*metric_]] = {row[*value_], unit_ ? row[*unit_] : std::string()};
+    if (row[metric_].empty()) return;
+    kernels_.back().metrics[row[metric_]] = {row[value_],
+                                             unit_ != kNone ? row[unit_] : std::string()};
   }
 
   void add_kernel(const Row& row) {
@@ -94,9 +96,9 @@ class Table {
 
   Row header_;
   std::size_t name_;
-  std::optional<std::size_t> metric_;
-  std::optional<std::size_t> unit_;
-  std::optional<std::size_t> value_;
+  std::size_t metric_;
+  std::size_t unit_;
+  std::size_t value_;
   Row units_ = {};
   std::string id_ = {};
   std::vector<NcuKernel> kernels_ = {};

@@ -29,8 +29,8 @@ struct NcuKernel {
 
 /// Takes both forms: a column for each metric with a row of units below the header (`--page raw`),
 /// and a line for each metric ("Metric Name", "Metric Unit", "Metric Value"). Lines before the
-/// header and lines that begin with "==" (ncu's messages, the program's own output) are passed over.
-/// A number's point is '.'; ',' separates thousands.
+/// header and lines that begin with "==" (ncu's messages, the program's own output) are passed
+/// over. A number's point is '.'; ',' separates thousands.
 ///
 /// RuntimeError: no header, or a row with another number of columns, which names the line.
 std::vector<NcuKernel> parse_ncu_csv(std::string_view text);

@@ -29,21 +29,19 @@ bool launches(const Leaf& leaf) {
 class TimelineRun {
  public:
   TimelineRun(const Subject& subject, const std::function<void(const std::string&)>& progress)
-      : subject_(subject),
-        executable_(subject.plan(), subject.device),
+      : executable_(subject.plan(), subject.device),
         leaves_(leaves(executable_.plan())),
         nodes_(concurrent_nodes(executable_.plan())),
         stream_(subject.device.device.index) {
     EK_CHECK(std::ranges::any_of(leaves_, launches), ErrorKind::kValue,
              fmt::format("{}: an empty problem launches nothing", subject.variant.id()));
     progress("preparing inputs");
-    inputs_ = measure::make_input_sets(*subject.entry.op, subject.problem, subject.device,
-                                       subject.seed);
+    inputs_ =
+        measure::make_input_sets(*subject.entry.op, subject.problem, subject.device, subject.seed);
     const Device device = subject.device.device;
     const auto bytes = static_cast<std::int64_t>(executable_.plan().workspace_bytes);
     memory_ = Tensor::empty({std::max<std::int64_t>(bytes, 1)}, kU8, device);
-    workspace_ = {static_cast<std::byte*>(memory_.view().data()),
-                  static_cast<std::size_t>(bytes)};
+    workspace_ = {static_cast<std::byte*>(memory_.view().data()), static_cast<std::size_t>(bytes)};
     fill_ = Tensor::empty({kFillBytes}, kU8, device);
   }
 
@@ -57,8 +55,7 @@ class TimelineRun {
     const int runs = kernels * kRuns > kMaxLaunches ? 1 : kRuns;
     progress(fmt::format("recording {} runs", runs));
     for (int i = 0; i < kFills; ++i) {
-      cuda::fill_async(fill_.view().data(), 0, static_cast<std::size_t>(kFillBytes),
-                       stream_.get());
+      cuda::fill_async(fill_.view().data(), 0, static_cast<std::size_t>(kFillBytes), stream_.get());
     }
     for (int i = 0; i < runs; ++i) run(i + 1);
     stream_.synchronize();
@@ -82,6 +79,7 @@ class TimelineRun {
              fmt::format("timeline: expected records of {} kernels, CUPTI gave {}", kernels * runs,
                          records.size()));
     std::vector<Timeline> all;
+    all.reserve(runs);
     for (std::size_t run = 0; run < runs; ++run) {
       all.push_back(analyse(spans_of(records, run * kernels), nodes_));
     }
@@ -117,7 +115,6 @@ class TimelineRun {
     return out;
   }
 
-  const Subject& subject_;
   Executable executable_;
   std::vector<Leaf> leaves_;
   std::vector<ConcurrentNode> nodes_;
@@ -132,9 +129,9 @@ class TimelineRun {
 
 Timeline profile_timeline(const Subject& subject,
                           const std::function<void(const std::string&)>& progress) {
-  EK_CHECK(subject.device.device.kind == DeviceKind::kCuda, ErrorKind::kValue,
-           fmt::format("timeline: expected a CUDA device, got {}",
-                       to_string(subject.device.device)));
+  EK_CHECK(
+      subject.device.device.kind == DeviceKind::kCuda, ErrorKind::kValue,
+      fmt::format("timeline: expected a CUDA device, got {}", to_string(subject.device.device)));
   const cuda::ContextGuard context(subject.device.device.index);
   cuda::KernelRecorder recorder;
   TimelineRun run(subject, progress);

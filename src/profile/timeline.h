@@ -57,8 +57,8 @@ Timeline analyse(std::vector<Span> kernels, const std::vector<ConcurrentNode>& n
 /// Runs the plan a few times and records its kernels with CUPTI. The runs are queued behind fills
 /// that take longer than queueing them, so that gaps are the device's and not those of launching.
 ///
-/// ValueError: not a CUDA device, or an empty problem. RuntimeError: CUPTI is missing or refuses, or
-/// it recorded other kernels than were launched.
+/// ValueError: not a CUDA device, or an empty problem. RuntimeError: CUPTI is missing or refuses,
+/// or it recorded other kernels than were launched.
 Timeline profile_timeline(const Subject& subject,
                           const std::function<void(const std::string&)>& progress);
 

@@ -3,9 +3,8 @@
 #include <algorithm>
 #include <map>
 
+#include <einkorn/roofline.h>
 #include <fmt/format.h>
-
-#include "src/cuda/known_devices.h"
 
 namespace einkorn::report {
 namespace {
@@ -30,6 +29,16 @@ Peak best_copy(std::string_view device, std::span<const BenchDocument> benches) 
   return best;
 }
 
+/// One measured memory roof is enough; the higher one is nearer to the truth.
+void raise_measured(const Peak& peak, Peaks& peaks) {
+  if (peak.value <= 0) return;
+  if (peaks.memory.empty() || !peaks.memory.back().measured) {
+    peaks.memory.push_back(peak);
+  } else if (peak.value > peaks.memory.back().value) {
+    peaks.memory.back() = peak;
+  }
+}
+
 void add_measured_rates(std::string_view device, std::span<const Rate> rates, Peaks& peaks) {
   std::map<std::string, Peak> best;
   for (const Rate& rate : rates) {
@@ -42,8 +51,29 @@ void add_measured_rates(std::string_view device, std::span<const Rate> rates, Pe
     peak = {name, value, true, fmt::format("{} of doctor --measure", rate.what)};
   }
   for (const auto& [name, peak] : best) {
-    (name == "memory" ? peaks.memory : peaks.compute).push_back(peak);
+    if (name == "memory") {
+      raise_measured(peak, peaks);
+    } else {
+      peaks.compute.push_back(peak);
+    }
   }
+}
+
+/// What the table knows, or this machine measured of itself.
+void add_known(const DevicePeaks& known, Peaks& peaks) {
+  const einkorn::Peaks& sheet = known.datasheet;
+  if (sheet.gbps > 0) peaks.memory.push_back({"memory", sheet.gbps, false, sheet.source});
+  if (known.measured) {
+    peaks.memory.push_back({"memory", known.measured->gbps, true, known.measured->source});
+  }
+  const auto add = [&](std::string_view dtype, Unit unit) {
+    if (sheet.of(unit) <= 0) return;
+    peaks.compute.push_back({std::string(dtype), sheet.of(unit), false, sheet.source});
+  };
+  add("f32", Unit::kF32);
+  add("f16", Unit::kTensor16);
+  add("bf16", Unit::kTensor16);
+  add("f8e4m3", Unit::kTensorFp8);
 }
 
 }  // namespace
@@ -51,18 +81,9 @@ void add_measured_rates(std::string_view device, std::span<const Rate> rates, Pe
 Peaks peaks_of(std::string_view device, std::span<const Rate> rates,
                std::span<const BenchDocument> benches) {
   Peaks peaks;
-  if (const double gbps = cuda::datasheet_gbps_of(device); gbps > 0) {
-    peaks.memory.push_back({"memory", gbps, false, "datasheet"});
-  }
+  add_known(einkorn::peaks_of(device), peaks);
   add_measured_rates(device, rates, peaks);
-  const bool by_doctor = !peaks.memory.empty() && peaks.memory.back().measured;
-  const Peak copy = best_copy(device, benches);
-  if (by_doctor) {
-    // One measured roof is enough; the higher one is nearer to the truth.
-    if (copy.value > peaks.memory.back().value) peaks.memory.back() = copy;
-  } else if (copy.value > 0) {
-    peaks.memory.push_back(copy);
-  }
+  raise_measured(best_copy(device, benches), peaks);
   return peaks;
 }
 

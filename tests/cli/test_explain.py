@@ -5,7 +5,7 @@ import json
 import pytest
 from conftest import GOLDEN, NO_GPU
 
-KEYS = ["op", "problem", "device", "chosen", "quality", "source", "tried"]
+KEYS = ["op", "problem", "device", "chosen", "quality", "source", "tried", "tiling", "tuned_on"]
 
 # Name of the golden file: arguments.
 EXPLAINED = {

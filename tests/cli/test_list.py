@@ -74,7 +74,7 @@ def test_list_devices(einkorn):
     for row in rows:
         assert list(row) == [
             "name", "title", "present", "cc", "sm_count", "smem_per_block_optin", "l2_bytes",
-            "datasheet_gbps",
+            "datasheet_gbps", "peaks",
         ]  # fmt: skip
 
 

@@ -13,8 +13,8 @@ SMALL = ["rows=64", "cols=1024", "dtype=f32"]
 BENCH_KEYS = ["op", "device", "driver", "versions", "commit", "date", "results"]
 RESULT_KEYS = [
     "variant", "case", "problem", "tiling", "median_us", "q1_us", "q3_us", "samples", "gbps",
-    "tflops", "roof", "percent_of_roof", "predicted_us", "copy_us", "copied_by", "percent_of_copy",
-    "input_sets", "clocks", "peers",
+    "tflops", "roof", "percent_of_roof", "percent_of_measured_roof",
+    "predicted_us", "copy_us", "copied_by", "percent_of_copy", "input_sets", "clocks", "peers",
 ]  # fmt: skip
 RUN_KEYS = [
     "op", "device", "driver", "versions", "commit", "date", "explain", "check", "bench",
@@ -29,8 +29,8 @@ def check_bench(results: list[dict]):
         assert 0 < row["q1_us"] <= row["median_us"] <= row["q3_us"]
         assert row["gbps"] > 0
         assert row["copy_us"] > 0
-        assert row["roof"] in ("memory", "cache")
-        assert row["roof"] == "memory" or row["percent_of_roof"] == 0
+        assert row["roof"] in ("memory", "compute", "latency", "cache")
+        assert row["roof"] != "cache" or row["percent_of_roof"] == 0
 
 
 def test_bench_json_and_file(einkorn, tmp_path):
@@ -126,7 +126,7 @@ def test_doctor_json(einkorn):
     assert got["devices"][0]["name"] == "cpu"
     assert got["cpu"]["threads"] == 1
     assert [row["library"] for row in got["libraries"]] == [
-        "libcuda", "libnvrtc", "libnvidia-ml", "libcublasLt",
+        "libcuda", "libnvrtc", "libnvidia-ml", "libcublasLt", "libcupti",
     ]  # fmt: skip
     assert {
         "name": "EINKORN_NUM_THREADS",

@@ -145,7 +145,7 @@ TEST(LibraryReports, CoverEveryLibraryWithPlacesOrAPath) {
       EXPECT_FALSE(report.version.empty()) << report.library;
     }
   }
-  EXPECT_THAT(names, ElementsAre("libcuda", "libnvrtc", "libnvidia-ml", "libcublasLt"));
+  EXPECT_THAT(names, ElementsAre("libcuda", "libnvrtc", "libnvidia-ml", "libcublasLt", "libcupti"));
 }
 
 }  // namespace

@@ -7,11 +7,15 @@
 #include <gtest/gtest.h>
 
 #include "tests/unit/file_tree.h"
+#include "tests/unit/the.h"
 #include "tests/unit/trials/trials.h"
 
 namespace einkorn::trials {
 namespace {
 
+using test::the;
+
+// NOLINTNEXTLINE(bugprone-throwing-static-initialization): out of memory ends it all
 const std::vector<ProblemKey> kKeys{
     {"rows", true, "4"}, {"cols", true, "4"}, {"dtype", false, "bf16"}, {"pad", true, "0"}};
 
@@ -44,7 +48,7 @@ Found find(std::vector<Trial> trials, const Query& wanted = query()) {
 TEST(Distance, IsInOctaves) {
   EXPECT_EQ(distance("rows=8 cols=4", "rows=8 cols=4", kKeys), 0);
   EXPECT_EQ(distance("rows=8 cols=4", "rows=16 cols=4", kKeys), 1);
-  EXPECT_DOUBLE_EQ(*distance("rows=8 cols=4", "rows=16 cols=8", kKeys), std::sqrt(2));
+  EXPECT_DOUBLE_EQ(the(distance("rows=8 cols=4", "rows=16 cols=8", kKeys)), std::sqrt(2));
   EXPECT_EQ(distance("rows=8 cols=4", "cols=4 rows=8 dtype=bf16", kKeys), 0);  // the default
   EXPECT_FALSE(distance("rows=8 cols=4", "rows=8 cols=4 dtype=f32", kKeys));
   EXPECT_FALSE(distance("rows=8 cols=4", "rows=8 cols=4 pad=1", kKeys));  // 0 to 1: no octaves
@@ -175,10 +179,10 @@ TEST(PickWinner, WithinNoiseTheCheapestWinsWhateverTheOrder) {
       {"a=6", 10.30, 10.00, 10.40, {.threads = 1, .registers = 1, .smem = 2048}},  // overlaps
       {"a=7", 11.00, 9.00, 12.00, {}},  // too slow for any quartiles
   };
-  std::mt19937 random(7);
+  std::mt19937 random(7);  // NOLINT(bugprone-random-generator-seed): repeatable
   for (int i = 0; i < 100; ++i) {
     std::ranges::shuffle(list, random);
-    EXPECT_EQ(list[*pick_winner(list)].tiling, "a=3");
+    EXPECT_EQ(list[the(pick_winner(list))].tiling, "a=3");
   }
 }
 

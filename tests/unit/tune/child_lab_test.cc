@@ -13,17 +13,20 @@
 #include "src/tune/tuner.h"
 #include "src/tune/worker.h"
 #include "tests/unit/file_tree.h"
+#include "tests/unit/the.h"
 #include "tests/unit/tune/tuned_op.h"
 
 namespace einkorn::tune {
 namespace {
 
+using test::the;
 using testing::HasSubstr;
 using trials::Status;
 
 constexpr const char* kVariable = "EINKORN_TEST_TUNE_WORKER";
 
 /// Before main(): gtest would take the child for a run of all tests.
+// NOLINTNEXTLINE(bugprone-throwing-static-initialization): it ends the child
 const bool kIsWorker = [] {
   if (std::getenv(kVariable) == nullptr) return false;
   toy::register_moody();
@@ -141,7 +144,7 @@ TEST_F(ChildLabTest, ATuningOverAllMoods) {
   EXPECT_EQ(statuses.at("mood=hang n=1"), Status::kHang);
   EXPECT_EQ(statuses.at("mood=throw n=1"), Status::kError);
   EXPECT_EQ(statuses.at("mood=slow n=4"), Status::kOk);
-  EXPECT_GT(got.default_trial->median_us, got.best.us);
+  EXPECT_GT(the(got.default_trial).median_us, got.best.us);
   EXPECT_EQ(store.read("twice", cpu_info().name).trials.size(), 8U);
 }
 

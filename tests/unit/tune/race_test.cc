@@ -11,8 +11,12 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "tests/unit/the.h"
+
 namespace einkorn::tune {
 namespace {
+
+using test::the;
 
 struct Runner {
   std::string tiling;
@@ -49,6 +53,7 @@ Outcome run(Race& race, const std::vector<Runner>& runners, std::uint64_t seed =
 
 std::vector<Runner> field(int count) {
   std::vector<Runner> out;
+  out.reserve(static_cast<std::size_t>(count));
   for (int i = 0; i < count; ++i) out.push_back({fmt::format("a={}", i), 10 + 0.5 * i});
   return out;
 }
@@ -63,7 +68,7 @@ TEST(Race, FindsTheFastestAndSparesTheRest) {
   EXPECT_EQ(race.results().size(), 16U);
   EXPECT_TRUE(race.results()[15].dropped);
   EXPECT_FALSE(race.is_racing(15));
-  EXPECT_EQ(race.leader()->id, 0U);
+  EXPECT_EQ(the(race.leader()).id, 0U);
 }
 
 TEST(Race, SamplesAreInterleaved) {
@@ -72,11 +77,10 @@ TEST(Race, SamplesAreInterleaved) {
   race.add(8, "a=2", {});
   race.add(9, "a=3", {});
   std::vector<std::size_t> order;
+  order.reserve(9);
   for (int i = 0; i < 9; ++i) {
-    const auto step = race.next();
-    ASSERT_TRUE(step);
-    order.push_back(step->id);
-    race.accept(step->id, std::vector<double>{1.0});
+    order.push_back(the(race.next()).id);
+    race.accept(order.back(), std::vector<double>{1.0});
   }
   // Each pass has all of them, and begins with another one.
   EXPECT_EQ(order, (std::vector<std::size_t>{7, 8, 9, 8, 9, 7, 9, 7, 8}));
@@ -151,7 +155,7 @@ TEST(Race, AFailedOneDoesNotWin) {
   Race race;
   race.add(0, "a=1", {});
   race.add(1, "a=2", {});
-  race.accept(race.next()->id, std::vector<double>{1.0});
+  race.accept(the(race.next()).id, std::vector<double>{1.0});
   race.fail(0);
   while (const auto step = race.next()) {
     EXPECT_EQ(step->id, 1U);
@@ -166,8 +170,8 @@ TEST(Race, StoppedItKeepsWhatThereIs) {
   race.add(0, "a=1", {});
   race.add(1, "a=2", {});
   for (int i = 0; i < 3; ++i) {
-    const auto step = race.next();
-    race.accept(step->id, std::vector<double>{step->id == 1 ? 2.0 : 3.0});
+    const std::size_t id = the(race.next()).id;
+    race.accept(id, std::vector<double>{id == 1 ? 2.0 : 3.0});
   }
   race.stop();
   EXPECT_FALSE(race.next());
@@ -178,13 +182,14 @@ TEST(Race, StoppedItKeepsWhatThereIs) {
 TEST(Race, NoiseDoesNotDecideAmongMany) {
   // The same winner in independent races, though the order and the noise differ.
   std::vector<Runner> runners;
+  runners.reserve(20);
   for (int i = 0; i < 20; ++i) {
     runners.push_back({fmt::format("a={}", i),
                        i < 4 ? 10 + 0.01 * i : 10.6 + 0.2 * i,
                        0.004,
                        {.threads = 32 * (1 + i % 7), .registers = 40, .smem = 64}});
   }
-  std::mt19937 shuffler(5);
+  std::mt19937 shuffler(5);  // NOLINT(bugprone-random-generator-seed): repeatable
   for (std::uint64_t seed = 1; seed <= 30; ++seed) {
     std::ranges::shuffle(runners, shuffler);
     Race race;

@@ -68,12 +68,12 @@ inline constexpr Variant kMoody =
 
 /// Makes the op and the variant known to the registry, once.
 inline void register_moody() {
-  static const bool done = [] {
+  static const bool kDone = [] {
     register_op(kTwice);
     register_variant(kMoody);
     return true;
   }();
-  static_cast<void>(done);
+  static_cast<void>(kDone);
 }
 
 }  // namespace einkorn::toy
