@@ -148,9 +148,9 @@ def test_intensity_and_roof(einkorn, tmp_path):
     assert device["memory_peaks"][0]["gbps"] == 3350
     assert not device["memory_peaks"][0]["measured"]
     assert got["percent_attainable"] == pytest.approx(100 * row["gbps"] / 3350, rel=1e-3)
-    # The copy was timed beside it and moved the same bytes.
-    copies = [peak for peak in device["memory_peaks"] if peak["measured"]]
-    assert copies[0]["gbps"] == pytest.approx(row["gbps"] * 100 / 91.5, rel=1e-4)
+    # The copy was timed beside it and moved the same bytes, but the table knows a faster one.
+    measured = [peak["gbps"] for peak in device["memory_peaks"] if peak["measured"]]
+    assert measured == [3044] and row["gbps"] * 100 / 91.5 < 3044
 
 
 def test_tables_without_scripts(einkorn, tmp_path):
