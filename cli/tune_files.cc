@@ -95,7 +95,7 @@ int import_trials(const TuneOptions& options) {
   if (!options.words.empty())
     throw Exit(kBadUsage, "tune: --import takes no op: each line has its own");
   const auto view = registry();
-  const DeviceInfo device = device_info(find_device(options.device));
+  const DeviceInfo device = describe_device(options.device);
   const trials::Reading reading = trials::read_trials(options.imported);
   const auto bad = bad_lines(*view, device, reading, options.imported);
   if (!bad.empty()) throw Exit(kFailed, told(bad));
@@ -116,7 +116,7 @@ int export_tunings(const TuneOptions& options) {
   if (!words.pairs.empty() || !options.cases.empty()) {
     throw Exit(kBadUsage, "tune: --export writes all problems that the store has; name none");
   }
-  const DeviceInfo device = device_info(find_device(options.device));
+  const DeviceInfo device = describe_device(options.device);
   const auto list = current_trials(target, device);
   if (list.empty()) {
     throw Exit(kNothingRan, fmt::format("tune: --export: no trial of {} on {} with the sources as "

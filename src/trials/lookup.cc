@@ -83,6 +83,9 @@ void add_groups(const Reading& reading, bool is_bundled, const Query& query, Gro
   std::map<std::string_view, std::optional<double>> distances;
   for (const Trial& trial : reading.trials) {
     if (!is_about(trial, query)) continue;
+    // Nobody chose what ships: a device with another memory has other winners
+    // (docs/guide/tuning.md).
+    if (is_bundled && !is_same_device(trial.place, query)) continue;
     const auto [at, is_new] = distances.try_emplace(trial.problem);
     if (is_new) at->second = distance(trial.problem, query.problem, query.keys);
     if (!at->second || *at->second > kFarthest) continue;

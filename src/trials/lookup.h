@@ -86,9 +86,9 @@ std::vector<Standing> standings(std::span<const Trial> trials, const Query& quer
                                 std::string_view problem);
 
 /// Exact: trials of the same problem, device and source; the user's before bundled ones. Nearest:
-/// of the same compute capability (on a CPU: the same CPU) and source within kFarthest; first those
-/// of the same device, then by distance, then the user's, then by the problem's text. A tiling
-/// that `validate` rejects gives way to the next.
+/// of the same compute capability (bundled ones and a CPU's: of the same device) and source within
+/// kFarthest; first those of the same device, then by distance, then the user's, then by the
+/// problem's text. A tiling that `validate` rejects gives way to the next.
 Found look_up(const Reading& user, const Reading& bundled, const Query& query,
               const Validate& validate);
 

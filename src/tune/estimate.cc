@@ -14,11 +14,11 @@ constexpr double kReferencePerByte = 4e-9;
 constexpr double kCheckPerByte = 6e-9;
 constexpr double kTransferPerByte = 1e-9;  // to a GPU and back, from memory that is not pinned
 constexpr double kCopyPerByte = 0.5e-9;    // one input set
-constexpr double kCudaStart = 0.5;         // a process with a context
+constexpr double kCudaStart = 0.3;         // a process with a context
 constexpr double kProcessStart = 0.05;
-constexpr double kCompile = 0.25;  // NVRTC, one kernel with our device headers
-// A sample's length is settled on (sampler.h); on a GPU it is run twice.
-constexpr double kSample = 5e-3;
+constexpr double kCompile = 0.1;  // NVRTC, one kernel with our device headers
+// A sample's length is settled on (sampler.h); on a GPU it is run once or twice.
+constexpr double kSample = 4e-3;
 constexpr double kGpuBandwidth = 2e12;
 constexpr double kCpuBandwidth = 10e9;
 /// Samples that warming up and settling the length are worth.
@@ -33,7 +33,7 @@ Costs guess(Costs costs) {
   if (costs.sample_seconds <= 0) {
     // On a GPU every input set takes part in each sample.
     const double calls = costs.gpu ? costs.input_sets : 1;
-    costs.sample_seconds = std::max(kSample, calls * costs.call_seconds) * (costs.gpu ? 2 : 1);
+    costs.sample_seconds = std::max(kSample, calls * costs.call_seconds) * (costs.gpu ? 1.5 : 1);
   }
   if (costs.setup_seconds <= 0) {
     costs.setup_seconds = (costs.gpu ? kCudaStart : kProcessStart) +

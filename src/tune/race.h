@@ -16,7 +16,7 @@ namespace einkorn::tune {
 struct RaceOptions {
   int first = 5;   ///< samples of each candidate in the first round; doubled in each round
   int last = 31;   ///< no candidate gets more, ...
-  int most = 301;  ///< ... unless who wins hangs on a thousandth; never fewer than `last`
+  int most = 151;  ///< ... unless who wins hangs on a thousandth; never fewer than `last`
 };
 
 /// Within so much of the leader's median a candidate is not given up, since a tie (trials::kNoise)

@@ -115,6 +115,12 @@ TEST(LookUp, AnotherDeviceOfTheArchIsNearestAtBest) {
   EXPECT_EQ(find({slice}).quality, Quality::kNearest);
 }
 
+TEST(LookUp, WhatShipsServesItsDeviceOnly) {
+  Trial other = toy_trial("a=1", 3);
+  other.place.device = "Toy GPU 40GB";
+  EXPECT_EQ(look_up({}, reading({other}), query(), any).quality, Quality::kMissing);
+}
+
 TEST(LookUp, NeverCrossesArchitectures) {
   Trial other = toy_trial("a=1", 3);
   other.place.cc = 80;

@@ -127,8 +127,8 @@ TEST(Race, WhatATieMayHangOnIsNotGivenUp) {
 TEST(Race, ACloseDecisionGetsMoreSamples) {
   Race race;
   const Outcome got = run(race, {{"a=2", 10, 0.001}, {"a=1", 10.1, 0.001}});
-  EXPECT_EQ(got.samples.at(0), 301);
-  EXPECT_EQ(got.samples.at(1), 301);
+  EXPECT_EQ(got.samples.at(0), 151);
+  EXPECT_EQ(got.samples.at(1), 151);
   // Noise that is wider than a tie decides nothing, however long one looks.
   Race noisy;
   EXPECT_LE(run(noisy, {{"a=2", 10, 0.03}, {"a=1", 10.1, 0.03}}).samples.at(0), 31);

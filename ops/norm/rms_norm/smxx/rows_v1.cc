@@ -33,10 +33,12 @@ struct RowsV1 {
   }
 
   /// No more than the assembler takes, over all dtypes, roundings and shapes, for sm_80 to sm_100
-  /// (tests/ops/compile_test.cc): addresses and scalars, then the elements and their scales.
+  /// (tests/ops/compile_test.cc): addresses and scalars, the elements and their scales, and a
+  /// bound for each piece of a row that they do not cover exactly.
   static int registers(const Problem& problem, const Tiling& tiling) {
     const bool wide = problem.residual.has_value() || bits(problem.dtype) == 32;
-    const int needed = 56 + (wide ? 5 : 4) * tiling.items * vector_width(problem) / 2;
+    const int needed =
+        56 + (wide ? 5 : 4) * tiling.items * vector_width(problem) / 2 + 5 * tiling.items / 4;
     return std::min(needed, registers_under_bounds(tiling.lanes * tiling.rows));
   }
 
