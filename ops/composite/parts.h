@@ -5,12 +5,15 @@
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
+#include <string>
 #include <string_view>
 #include <vector>
 
 #include <einkorn/op.h>
 #include <einkorn/tensor.h>
 
+#include "ops/activation/silu_mul/contract.h"
+#include "ops/norm/rms_norm/contract.h"
 #include "ops/rows.h"
 
 namespace einkorn::composite {
@@ -33,6 +36,45 @@ std::vector<Key> keys() {
     if (key.name == "align") key.doc += " (default: the largest that cols allows)";
   }
   return out;
+}
+
+/// What has to hold of the layout of C's problem.
+template <class C>
+cpu::LayoutRules layout_rules(const typename C::Problem& problem) {
+  const int element = bits(problem.dtype) / 8;
+  return {C::kName, problem.rows, false, element, {problem.cols * element}};
+}
+
+/// C::parse and C::print of a problem of rows, cols, dtype and align.
+template <class C>
+typename C::Problem parse(const KeyValues& pairs) {
+  auto problem = parse_fields<typename C::Problem>(C::kName, pairs);
+  check_dtype(C::kName, problem.dtype);
+  const cpu::LayoutRules rules = layout_rules<C>(problem);
+  if (!cpu::given(pairs, "align")) problem.align = cpu::natural_align(rules);
+  cpu::check_layout(rules, problem.align);
+  return problem;
+}
+template <class C>
+std::string print(const typename C::Problem& problem) {
+  typename C::Problem defaults;
+  defaults.align = cpu::natural_align(layout_rules<C>(problem));
+  return print_fields(problem, 3, defaults);
+}
+
+/// The parts' problems of the same rows.
+template <class Problem>
+RmsNorm::Problem norm_of(const Problem& p) {
+  return {.rows = p.rows,
+          .cols = p.cols,
+          .dtype = p.dtype,
+          .weight = p.dtype,
+          .residual = {},
+          .align = p.align};
+}
+template <class Problem>
+SiluMul::Problem product_of(const Problem& p) {
+  return {.rows = p.rows, .cols = p.cols, .dtype = p.dtype, .align = p.align};
 }
 
 /// Bytes of a tensor [rows, cols] in a workspace, the next part behind it aligned.

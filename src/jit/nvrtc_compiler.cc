@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <memory>
 #include <mutex>
 #include <optional>
 
@@ -111,9 +112,10 @@ bool only_nvrtc_rejects(const FirstError& error) {
          says("namespace \"std\" has no member") || says("without execution space annotations");
 }
 
-/// What NVRTC declares before the source: all that it can, or without textures, launches from device
-/// code and the runtime's device functions, which takes 4 ms less of the 25 that an empty source
-/// takes. A source that needs any of those does not compile then; one that compiles means the same.
+/// What NVRTC declares before the source: all that it can, or without textures, launches from
+/// device code and the runtime's device functions, which takes 4 ms less of the 25 that an empty
+/// source takes. A source that needs any of those does not compile then; one that compiles means
+/// the same.
 enum class Prelude { kMinimal, kWhole };
 
 std::vector<std::string> full_options(const CompileInputs& inputs, const Nvrtc& compiler,
@@ -144,8 +146,8 @@ std::shared_ptr<Artifact> artifact_of(const CompileInputs& inputs, const NvrtcPr
 
 /// One attempt; its program holds the log or the cubin.
 nvrtcResult attempt(const CompileInputs& inputs, const Nvrtc& compiler, Prelude prelude,
-                    std::optional<NvrtcProgram>& program) {
-  program.emplace(compiler, inputs);
+                    std::unique_ptr<NvrtcProgram>& program) {
+  program = std::make_unique<NvrtcProgram>(compiler, inputs);
   for (const std::string& entry : inputs.entries) program->add_entry(entry);
   return program->compile(full_options(inputs, compiler, prelude));
 }
@@ -154,7 +156,7 @@ Outcome compile_now(const CompileInputs& inputs, const Nvrtc& compiler) {
   const auto start = std::chrono::steady_clock::now();
   check_arch(compiler, inputs.arch);
   count_compilation();
-  std::optional<NvrtcProgram> program;
+  std::unique_ptr<NvrtcProgram> program;
   nvrtcResult result = NVRTC_ERROR_COMPILATION;
   if (compiler.at_least(12, 4)) result = attempt(inputs, compiler, Prelude::kMinimal, program);
   // Errors are told as the whole prelude gives them: they must not be of what we left out.

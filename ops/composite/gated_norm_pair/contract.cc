@@ -10,21 +10,10 @@ namespace {
 
 constexpr DTypeSet kDTypes{kF32, kF16, kBF16};
 
-cpu::LayoutRules layout_rules(const GatedNormPair::Problem& problem) {
-  const int element = bits(problem.dtype) / 8;
-  return {GatedNormPair::kName, problem.rows, false, element, {problem.cols * element}};
-}
-
 }  // namespace
 
-RmsNorm::Problem GatedNormPair::Problem::norm() const {
-  return {
-      .rows = rows, .cols = cols, .dtype = dtype, .weight = dtype, .residual = {}, .align = align};
-}
-
-SiluMul::Problem GatedNormPair::Problem::product() const {
-  return {.rows = rows, .cols = cols, .dtype = dtype, .align = align};
-}
+RmsNorm::Problem GatedNormPair::Problem::norm() const { return composite::norm_of(*this); }
+SiluMul::Problem GatedNormPair::Problem::product() const { return composite::product_of(*this); }
 
 GatedNormPair::Problem GatedNormPair::match(const Args& args) {
   Leading lead;
@@ -76,17 +65,11 @@ GatedNormPair::Problem GatedNormPair::match(const Args& args) {
 std::vector<Key> GatedNormPair::keys() { return composite::keys<Problem>(); }
 
 GatedNormPair::Problem GatedNormPair::parse(const KeyValues& pairs) {
-  auto problem = parse_fields<Problem>(kName, pairs);
-  composite::check_dtype(kName, problem.dtype);
-  if (!cpu::given(pairs, "align")) problem.align = cpu::natural_align(layout_rules(problem));
-  cpu::check_layout(layout_rules(problem), problem.align);
-  return problem;
+  return composite::parse<GatedNormPair>(pairs);
 }
 
 std::string GatedNormPair::print(const Problem& problem) {
-  Problem defaults;
-  defaults.align = cpu::natural_align(layout_rules(problem));
-  return print_fields(problem, 3, defaults);
+  return composite::print<GatedNormPair>(problem);
 }
 
 Work GatedNormPair::work(const Problem& problem) {

@@ -10,21 +10,10 @@ namespace {
 
 constexpr DTypeSet kDTypes{kF32, kF16, kBF16};
 
-cpu::LayoutRules layout_rules(const GatedRmsNorm::Problem& problem) {
-  const int element = bits(problem.dtype) / 8;
-  return {GatedRmsNorm::kName, problem.rows, false, element, {problem.cols * element}};
-}
-
 }  // namespace
 
-RmsNorm::Problem GatedRmsNorm::Problem::norm() const {
-  return {
-      .rows = rows, .cols = cols, .dtype = dtype, .weight = dtype, .residual = {}, .align = align};
-}
-
-SiluMul::Problem GatedRmsNorm::Problem::product() const {
-  return {.rows = rows, .cols = cols, .dtype = dtype, .align = align};
-}
+RmsNorm::Problem GatedRmsNorm::Problem::norm() const { return composite::norm_of(*this); }
+SiluMul::Problem GatedRmsNorm::Problem::product() const { return composite::product_of(*this); }
 
 GatedRmsNorm::Problem GatedRmsNorm::match(const Args& args) {
   Leading lead;
@@ -69,17 +58,11 @@ GatedRmsNorm::Problem GatedRmsNorm::match(const Args& args) {
 std::vector<Key> GatedRmsNorm::keys() { return composite::keys<Problem>(); }
 
 GatedRmsNorm::Problem GatedRmsNorm::parse(const KeyValues& pairs) {
-  auto problem = parse_fields<Problem>(kName, pairs);
-  composite::check_dtype(kName, problem.dtype);
-  if (!cpu::given(pairs, "align")) problem.align = cpu::natural_align(layout_rules(problem));
-  cpu::check_layout(layout_rules(problem), problem.align);
-  return problem;
+  return composite::parse<GatedRmsNorm>(pairs);
 }
 
 std::string GatedRmsNorm::print(const Problem& problem) {
-  Problem defaults;
-  defaults.align = cpu::natural_align(layout_rules(problem));
-  return print_fields(problem, 3, defaults);
+  return composite::print<GatedRmsNorm>(problem);
 }
 
 Work GatedRmsNorm::work(const Problem& problem) {

@@ -66,6 +66,16 @@ std::string stable(std::string text) {
   return text;
 }
 
+// NVRTC's short prelude declares neither; the whole one is tried then.
+TEST(Compile, ASourceMayUseTextures) {
+  const Program program =
+      compile(request("extern \"C\" __global__ void look(cudaTextureObject_t t, float* p) {\n"
+                      "  *p = tex2D<float>(t, 0.5f, 0.5f);\n"
+                      "}\n",
+                      {"look"}));
+  EXPECT_FALSE(program->image.empty());
+}
+
 TEST(Compile, TwoInstancesOfATemplate) {
   const auto artifact =
       compile(request(kReverse, {"test::reverse<float, 4>", "test::reverse<int,2>"}));
