@@ -47,7 +47,8 @@ std::function<int()> set_up_tune(CLI::App& app) {
       ->option_text("N");
   app.add_flag("--fresh", options->fresh, "measure also what the trial store has");
   app.add_option("--device", options->device,
-                 "cpu or cuda:N; to list or to move trials also one that is not here (default: the best here)")
+                 "cpu or cuda:N; to list or to move trials also one that is not here (default: the "
+                 "best here)")
       ->option_text("DEVICE");
   app.add_flag("--dry-run", options->dry_run, "list the candidates and the cost, measure nothing");
   add_files(app, *options);
