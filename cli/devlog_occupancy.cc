@@ -9,7 +9,7 @@
 #include <einkorn/registry.h>
 #include <fmt/format.h>
 
-#include "src/versions/occupancy.h"
+#include "src/plan/occupancy.h"
 
 namespace einkorn::cli {
 namespace {
@@ -38,10 +38,10 @@ std::string occupancy_text(const OpEntry& entry, const Variant& variant,
   const auto artifact = jit::compile(requests[0]);
   if (artifact->entries.empty()) return {};
   const jit::Resources& resources = artifact->entries[0].resources;
-  const versions::BlockNeeds needs{
+  const BlockNeeds needs{
       static_cast<int>(launch->launch.block.count()), resources.registers,
       std::int64_t{resources.static_smem} + std::int64_t{launch->launch.smem_bytes}};
-  return fmt::format("{:.0f} %", versions::occupancy(needs, device) * 100);
+  return fmt::format("{:.0f} %", occupancy(needs, device) * 100);
 }
 
 }  // namespace

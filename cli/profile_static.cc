@@ -7,8 +7,8 @@
 #include <fmt/format.h>
 
 #include "cli/table.h"
+#include "src/plan/occupancy.h"
 #include "src/plan/request.h"
-#include "src/versions/occupancy.h"
 
 namespace einkorn::cli {
 namespace {
@@ -24,9 +24,9 @@ StaticFacts facts_of(const Leaf& leaf, const LaunchStage& launch, const DeviceIn
   out.threads = static_cast<int>(launch.launch.block.count());
   out.blocks = static_cast<std::int64_t>(launch.launch.grid.count());
   out.spill_bytes = takes.spill_stores + takes.spill_loads;
-  const versions::BlockNeeds needs{out.threads, out.registers, out.static_smem + out.dynamic_smem};
-  out.occupancy = versions::occupancy(needs, device);
-  const int resident = versions::resident_blocks(needs, device) * device.sm_count;
+  const BlockNeeds needs{out.threads, out.registers, out.static_smem + out.dynamic_smem};
+  out.occupancy = occupancy(needs, device);
+  const int resident = resident_blocks(needs, device) * device.sm_count;
   if (resident > 0) out.waves = static_cast<double>(out.blocks) / resident;
   return out;
 }

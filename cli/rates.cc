@@ -1,16 +1,15 @@
 #include "cli/rates.h"
 
 #include <algorithm>
-#include <chrono>
 #include <functional>
 #include <optional>
 
 #include <einkorn/cuda.h>
 #include <einkorn/error.h>
 #include <einkorn/roofline.h>
-#include <fmt/chrono.h>
 #include <fmt/format.h>
 
+#include "src/core/utc_time.h"
 #include "src/cpu/describe.h"
 #include "src/cuda/matmul.h"
 #include "src/roofline/saved_peaks.h"
@@ -59,7 +58,7 @@ std::optional<Unit> unit_of(const Rate& rate) {
 Peaks peaks_from(const std::string& device, std::span<const Rate> rates) {
   Peaks out;
   const std::string driver = cuda::driver_version();
-  out.source = fmt::format("measured {:%Y-%m-%d}{}", std::chrono::system_clock::now(),
+  out.source = fmt::format("measured {}{}", utc_date(),
                            device == "cpu" || driver.empty() ? "" : ", driver " + driver);
   for (const Rate& rate : rates) {
     if (rate.device != device || rate.value <= 0) continue;

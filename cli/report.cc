@@ -2,17 +2,16 @@
 
 #include "cli/report.h"
 
-#include <ctime>
 #include <filesystem>
 
 #include <einkorn/error.h>
-#include <fmt/chrono.h>
 #include <fmt/format.h>
 
 #include "cli/files.h"
 #include "cli/json.h"
 #include "cli/status.h"
 #include "cli/table.h"
+#include "src/core/utc_time.h"
 #include "src/report/collect.h"
 #include "src/report/data.h"
 #include "src/report/page.h"
@@ -91,8 +90,7 @@ int report(const ReportOptions& options) {
                 : fmt::format(" ({} files skipped; the first, {}: {})", documents.skipped.size(),
                               documents.skipped.front().path, documents.skipped.front().reason)));
   }
-  Json data = report::report_data(
-      documents, fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr))));
+  Json data = report::report_data(documents, utc_now());
   const std::string page = report::page_html(data);
   write_file(options.output, page);
   if (options.json) {

@@ -46,9 +46,7 @@ void check_options(const TuneOptions& options) {
 }
 
 std::string progress_text(const tune::Standing& standing) {
-  std::string out =
-      fmt::format("{} of {}, {:.1f} s of about {:.0f} s", standing.tried, standing.planned,
-                  standing.seconds, std::max(standing.estimate, standing.seconds));
+  std::string out = fmt::format("{} of {}", standing.tried, standing.planned);
   if (standing.best_us > 0) {
     out += fmt::format(", best {:.2f} µs {}", standing.best_us, standing.best_tiling);
   }
@@ -80,6 +78,9 @@ tune::Options request_of(Work& work, const tune::Job& job) {
   }
   out.progress = [&work](const tune::Standing& standing) {
     try {
+      // Of this problem and those before: what is to come after is not estimated yet.
+      work.progress.of(work.seconds + standing.seconds,
+                       work.seconds + std::max(standing.estimate, standing.seconds));
       work.progress.show(progress_text(standing));
     } catch (const Interrupted&) {
       return false;

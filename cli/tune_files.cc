@@ -9,6 +9,7 @@
 #include "cli/files.h"
 #include "cli/status.h"
 #include "cli/tune.h"
+#include "src/core/slug.h"
 #include "src/registry/planned.h"
 #include "src/trials/bundled.h"
 #include "src/trials/store.h"
@@ -125,7 +126,7 @@ int export_tunings(const TuneOptions& options) {
   }
   std::string path = options.exported;
   if (path.ends_with('/') || std::filesystem::is_directory(path)) {
-    path = (std::filesystem::path(path) / (trials::slug(device.name) + ".json")).string();
+    path = (std::filesystem::path(path) / (slug(device.name) + ".json")).string();
   }
   const std::string text = trials::print_bundled(list);
   write_file(path, text);

@@ -8,6 +8,7 @@
 
 #include "cli/table.h"
 #include "cli/tune.h"
+#include "src/core/utc_time.h"
 #include "src/trials/trial.h"
 
 namespace einkorn::cli {
@@ -196,7 +197,7 @@ Json tuned_json(std::string_view op, const DeviceInfo& device, const std::vector
            {"device", device.name},
            {"driver", gpu && device.present ? cuda::driver_version() : ""},
            {"commit", git_commit()},
-           {"date", trials::now()},
+           {"date", utc_now()},
            {"dry_run", dry_run},
            {"results", Json::array()}};
   for (const Tuned& one : all) out["results"].push_back(result_json(one));

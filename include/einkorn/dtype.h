@@ -42,6 +42,11 @@ constexpr int bits(DType dtype) {
   return kBits[static_cast<int>(dtype)];
 }
 
+/// Unit roundoff of f32, f16 and bf16: half the distance from 1 to the next larger value.
+constexpr double unit_roundoff(DType dtype) {
+  return dtype == kF32 ? 0x1p-24 : dtype == kF16 ? 0x1p-11 : 0x1p-8;
+}
+
 /// Bytes that `count` elements take, sub-byte types rounded up to a whole byte. ValueError when
 /// count is negative or the bytes do not fit in 63 bits.
 std::size_t bytes_for(DType dtype, std::int64_t count);

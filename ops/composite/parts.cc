@@ -52,8 +52,8 @@ Work fused_work(std::initializer_list<Work> parts, std::int64_t rows, std::int64
 }
 
 Tolerance rounded(Tolerance part, DType dtype) {
-  const double roundoff = dtype == kF32 ? 0x1p-24 : dtype == kF16 ? 0x1p-11 : 0x1p-8;
-  return {part.relative + roundoff, dtype == kF16 ? part.absolute + 0x1p-25 : part.absolute};
+  return {part.relative + unit_roundoff(dtype),
+          dtype == kF16 ? part.absolute + 0x1p-25 : part.absolute};
 }
 
 TensorView Maker::rows(double deviation) const {

@@ -18,7 +18,7 @@ ABOVE = {
     "plan": ["core", "cuda", "jit"],
     "versions": ["core", "registry"],
     "trials": ["core", "jit"],
-    "roofline": ["core", "cuda", "jit", "plan", "trials"],
+    "roofline": ["core", "cuda", "jit", "plan"],
     "registry": ["core", "cuda", "cpu", "jit", "plan", "roofline", "trials", "lists"],
     "measure": ["core", "cuda", "cpu", "jit", "plan", "roofline", "trials", "registry"],
     "tune": ["core", "cuda", "cpu", "jit", "plan", "roofline", "trials", "registry", "measure"],

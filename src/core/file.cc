@@ -5,6 +5,8 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdio>
+#include <filesystem>
 
 namespace einkorn {
 namespace {
@@ -49,6 +51,21 @@ std::error_code write_all(int file, std::span<const std::byte> bytes) {
     bytes = bytes.subspan(static_cast<std::size_t>(written));
   }
   return {};
+}
+
+std::error_code replace_file(const std::string& path, std::string_view text) {
+  const std::string folder = std::filesystem::path(path).parent_path().string();
+  std::error_code error;
+  if (!folder.empty()) std::filesystem::create_directories(folder, error);
+  if (error) return error;
+  const std::string draft = path + "." + std::to_string(getpid()) + ".draft";
+  const int file = open(draft.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  if (file < 0) return {errno, std::system_category()};
+  error = write_all(file, std::as_bytes(std::span(text)));
+  if (close(file) != 0 && !error) error = {errno, std::system_category()};
+  if (!error && rename(draft.c_str(), path.c_str()) != 0) error = {errno, std::system_category()};
+  if (error) unlink(draft.c_str());
+  return error;
 }
 
 }  // namespace einkorn

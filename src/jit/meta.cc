@@ -1,22 +1,13 @@
 #include "src/jit/meta.h"
 
-#include <chrono>
-#include <ctime>
-
 #include <nlohmann/json.hpp>
+
+#include "src/core/utc_time.h"
 
 namespace einkorn::jit {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-std::string now() {
-  const std::time_t time = std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());
-  std::tm utc{};
-  gmtime_r(&time, &utc);
-  char text[32];
-  return {text, std::strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &utc)};
-}
 
 Json files_json(const std::vector<std::pair<std::string, Digest>>& files) {
   Json out = Json::array();
@@ -67,7 +58,7 @@ std::string meta_text(const Digest& key, const Artifact& artifact, const KeyPart
                      {"dependencies", files_json(parts.dependencies)},
                      {"image_bytes", artifact.image.size()},
                      {"compile_ms", artifact.compile_ms},
-                     {"created", now()}};
+                     {"created", utc_now()}};
   // Names of files may hold any bytes; the key does not depend on this text.
   return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
 }

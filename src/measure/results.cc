@@ -1,28 +1,23 @@
 #include "src/measure/results.h"
 
-#include <cctype>
 #include <cmath>
-#include <ctime>
-#include <filesystem>
-#include <fstream>
 #include <system_error>
 
 #include <einkorn/cuda.h>
 #include <einkorn/error.h>
 #include <einkorn/version.h>
-#include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
+
+#include "src/core/file.h"
+#include "src/core/slug.h"
+#include "src/core/utc_time.h"
 
 namespace einkorn::measure {
 namespace {
 
 // Keys in the order they are written in.
 using Json = nlohmann::ordered_json;
-
-std::string today(const char* format) {
-  return fmt::format(fmt::runtime(format), fmt::gmtime(std::time(nullptr)));
-}
 
 /// Three digits after the point: below any measurement's spread.
 double rounded(double value) { return std::round(value * 1000) / 1000; }
@@ -95,41 +90,19 @@ std::string results_json(std::string_view op, const DeviceInfo& device,
            {"driver", gpu ? cuda::driver_version() : ""},
            {"versions", versions_json(device, results)},
            {"commit", std::string(git_commit())},
-           {"date", today("{:%Y-%m-%dT%H:%M:%SZ}")},
+           {"date", utc_now()},
            {"results", Json::array()}};
   for (const BenchResult& result : results) out["results"].push_back(result_json(result));
   return out.dump(2, ' ', false, Json::error_handler_t::replace) + '\n';
 }
 
 std::string results_file_name(std::string_view op, const DeviceInfo& device) {
-  std::string place;
-  for (const char c : device.name) {
-    const auto letter = static_cast<unsigned char>(c);
-    if (std::isalnum(letter) != 0) {
-      place += static_cast<char>(std::tolower(letter));
-    } else if (!place.empty() && place.back() != '_') {
-      place += '_';
-    }
-  }
-  while (!place.empty() && place.back() == '_') place.pop_back();
-  return fmt::format("{}-{}-{}.json", today("{:%Y-%m-%d}"), op, place);
+  return fmt::format("{}-{}-{}.json", utc_date(), op, slug(device.name));
 }
 
 void write_results(const std::string& path, std::string_view op, const DeviceInfo& device,
                    std::span<const BenchResult> results) {
-  namespace fs = std::filesystem;
-  const std::string text = results_json(op, device, results);
-  std::error_code error;
-  const fs::path folder = fs::path(path).parent_path();
-  if (!folder.empty()) fs::create_directories(folder, error);
-  EK_CHECK(!error, ErrorKind::kRuntime,
-           fmt::format("results: cannot make {}: {}", folder.string(), error.message()));
-  const std::string temporary = path + ".tmp";
-  std::ofstream file(temporary, std::ios::binary | std::ios::trunc);
-  file << text;
-  file.close();
-  EK_CHECK(!file.fail(), ErrorKind::kRuntime, fmt::format("results: cannot write {}", temporary));
-  fs::rename(temporary, path, error);
+  const std::error_code error = replace_file(path, results_json(op, device, results));
   EK_CHECK(!error, ErrorKind::kRuntime,
            fmt::format("results: cannot write {}: {}", path, error.message()));
 }

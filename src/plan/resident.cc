@@ -5,6 +5,7 @@
 #include <einkorn/plan.h>
 #include <fmt/format.h>
 
+#include "src/plan/occupancy.h"
 #include "src/plan/walk.h"
 
 namespace einkorn {
@@ -27,10 +28,10 @@ Residency residency_of(const LaunchStage& stage) {
 
 /// Multiprocessors that all blocks of a launch take when each holds as many as fit.
 std::int64_t multiprocessors(const LaunchStage& stage, const DeviceInfo& device) {
-  const Residency one = residency_of(stage);
-  std::int64_t fit = device.max_threads_per_sm / std::max(one.threads, 1);
-  if (one.smem > 0) fit = std::min(fit, device.smem_per_sm / one.smem);
-  if (one.registers > 0) fit = std::min<std::int64_t>(fit, kRegistersPerSm / one.registers);
+  const int fit = resident_blocks(
+      {static_cast<int>(stage.launch.block.count()), stage.needs.registers,
+       std::int64_t{stage.launch.smem_bytes} + std::max<std::int64_t>(stage.needs.static_smem, 0)},
+      device);
   const auto blocks = static_cast<std::int64_t>(stage.launch.grid.count());
   return fit < 1 ? device.sm_count : (blocks + fit - 1) / fit;
 }

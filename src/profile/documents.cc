@@ -1,13 +1,13 @@
 #include "src/profile/documents.h"
 
 #include <cmath>
-#include <ctime>
 #include <utility>
 
 #include <einkorn/cuda.h>
 #include <einkorn/version.h>
-#include <fmt/chrono.h>
 #include <fmt/format.h>
+
+#include "src/core/utc_time.h"
 
 namespace einkorn::profile {
 namespace {
@@ -70,7 +70,7 @@ Json params_json(const std::string& mode, const Subject& subject,
           {"driver", gpu ? cuda::driver_version() : ""},
           {"versions", std::move(versions)},
           {"commit", std::string(git_commit())},
-          {"date", fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)))},
+          {"date", utc_now()},
           {"seed", subject.seed}};
 }
 

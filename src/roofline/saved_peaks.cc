@@ -1,20 +1,17 @@
 #include "src/roofline/saved_peaks.h"
 
 #include <filesystem>
-#include <fstream>
 #include <map>
 #include <mutex>
-
-#include <unistd.h>
 
 #include <einkorn/error.h>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "src/core/file.h"
+#include "src/core/slug.h"
 #include "src/core/warning.h"
 #include "src/jit/settings.h"
-#include "src/trials/trial.h"
 
 namespace einkorn::roofline {
 namespace {
@@ -55,28 +52,11 @@ Reading read(const std::string& path, std::string_view device_name) {
   }
 }
 
-/// Renamed into place: a reader sees the old file or the new one. Empty, or why not.
-std::string write(const std::string& path, std::string_view text) {
-  namespace fs = std::filesystem;
-  const std::string draft = fmt::format("{}.{}", path, getpid());
-  std::error_code error;
-  fs::create_directories(fs::path(path).parent_path(), error);
-  if (error) return error.message();
-  std::ofstream stream(draft, std::ios::binary);
-  stream << text;
-  stream.close();
-  if (stream) fs::rename(draft, path, error);
-  if (stream && !error) return {};
-  const std::string reason = error ? error.message() : std::string("it cannot be written");
-  fs::remove(draft, error);
-  return reason;
-}
-
 }  // namespace
 
 std::vector<std::string> peaks_paths(std::string_view device_name) {
   std::vector<std::string> out = jit::cache_candidates(jit::Settings::from_environment());
-  const std::string name = trials::slug(device_name) + ".json";
+  const std::string name = slug(device_name) + ".json";
   for (std::string& root : out) root = (std::filesystem::path(root) / "peaks" / name).string();
   return out;
 }
@@ -137,14 +117,14 @@ std::string save_peaks(std::string_view device_name, const Peaks& peaks) {
   const std::string text = print_peaks(device_name, peaks);
   std::string reasons;
   for (const std::string& path : paths) {
-    const std::string reason = write(path, text);
-    if (reason.empty()) {
+    const std::error_code error = replace_file(path, text);
+    if (!error) {
       Saved& all = saved();
       const std::lock_guard lock(all.mutex);
       all.by_path[paths.front()] = peaks;
       return path;
     }
-    reasons += fmt::format("\n  {}: {}", path, reason);
+    reasons += fmt::format("\n  {}: {}", path, error.message());
   }
   throw_error(ErrorKind::kRuntime, "the peaks cannot be written" + reasons);
 }

@@ -15,6 +15,7 @@
 #include <fmt/format.h>
 
 #include "src/core/file.h"
+#include "src/core/slug.h"
 #include "src/core/warning.h"
 
 namespace einkorn::trials {

@@ -1,14 +1,11 @@
 #include "src/trials/trial.h"
 
 #include <array>
-#include <cctype>
 #include <cmath>
-#include <ctime>
 #include <limits>
 #include <type_traits>
 
 #include <einkorn/error.h>
-#include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -184,22 +181,6 @@ Trial parse_line(std::string_view line) {
   out.version = text_of(object, "version");
   out.commit = text_of(object, "commit");
   return out;
-}
-
-std::string now() { return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr))); }
-
-std::string slug(std::string_view device_name) {
-  std::string out;
-  for (const char c : device_name) {
-    const auto letter = static_cast<unsigned char>(c);
-    if (std::isalnum(letter) != 0) {
-      out += static_cast<char>(std::tolower(letter));
-    } else if (!out.empty() && out.back() != '_') {
-      out += '_';
-    }
-  }
-  while (!out.empty() && out.back() == '_') out.pop_back();
-  return out.empty() ? "unknown" : out;
 }
 
 }  // namespace einkorn::trials

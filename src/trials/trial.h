@@ -75,10 +75,4 @@ std::string to_line(const Trial& trial);
 /// another type, or of no meaning (an unknown status, a time below zero).
 Trial parse_line(std::string_view line);
 
-/// The current time as `Trial::date` has it.
-std::string now();
-
-/// A device's name for files: "nvidia_h100_80gb_hbm3". Never empty.
-std::string slug(std::string_view device_name);
-
 }  // namespace einkorn::trials

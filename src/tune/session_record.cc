@@ -5,6 +5,7 @@
 
 #include <einkorn/version.h>
 
+#include "src/core/utc_time.h"
 #include "src/tune/session.h"
 
 namespace einkorn::tune {
@@ -30,7 +31,7 @@ trials::Trial Session::blank(std::size_t index) const {
   out.mode = query_.mode;
   out.l2 = query_.l2;
   out.predicted_us = job_.candidates[index].predicted_us;
-  out.date = trials::now();
+  out.date = utc_now();
   out.version = version();
   out.commit = git_commit();
   if (const auto facts = facts_.find(index); facts != facts_.end()) {

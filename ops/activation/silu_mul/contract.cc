@@ -195,7 +195,7 @@ Work SiluMul::work(const Problem& problem) {
 // a tie: one ulp, 2 u. The last rounding, only the variant's, is u. Below the normal range of f16
 // one ulp is 2^-24 whatever the value: one times |u'| for the flip and one for the last rounding.
 Tolerance SiluMul::tolerance(const Problem& problem) {
-  const double u = problem.dtype == kF32 ? 0x1p-24 : problem.dtype == kF16 ? 0x1p-11 : 0x1p-8;
+  const double u = unit_roundoff(problem.dtype);
   const double flips = problem.rounding == Rounding::kSilu ? 2 : 0;
   return {(flips + 1) * u + 0x1p-18, problem.dtype == kF16 ? 0x1p-21 : 0x1p-34};
 }

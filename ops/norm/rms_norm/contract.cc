@@ -254,18 +254,15 @@ Tolerance RmsNorm::tolerance(const Problem& problem) {
   constexpr double kF32Roundoff = 0x1p-24;
   const double chain = 128 + std::log2(static_cast<double>(problem.cols)) + 3;
   const double f32_part = (chain / 2 + 4 + 3 + (problem.residual ? 2 : 0)) * kF32Roundoff;
-  const auto roundoff = [](DType dtype) {
-    return dtype == kF32 ? 0x1p-24 : dtype == kF16 ? 0x1p-11 : 0x1p-8;
-  };
   const double flips = problem.rounding == Rounding::kLlama  ? 2
                        : problem.rounding == Rounding::kNone ? 4
                                                              : 0;
-  const double u = roundoff(problem.dtype);
+  const double u = unit_roundoff(problem.dtype);
   double relative = (flips + 1) * u + f32_part;
   bool has_f16 = problem.dtype == kF16;
   if (problem.residual && problem.residual_out) {
     // Its own rounding and that of the sum.
-    relative = std::max(relative, roundoff(*problem.residual) + kF32Roundoff);
+    relative = std::max(relative, unit_roundoff(*problem.residual) + kF32Roundoff);
     has_f16 |= *problem.residual == kF16;
   }
   return {relative, has_f16 ? 0x1p-22 : 0x1p-126};

@@ -74,11 +74,5 @@ TEST(Trial, SaysWhyALineIsNone) {
   EXPECT_THAT(why_not(line_with("resources", 1)), HasSubstr("resources: expected an object"));
 }
 
-TEST(Trial, SlugsAreNamesOfFiles) {
-  EXPECT_EQ(slug("NVIDIA H100 80GB HBM3"), "nvidia_h100_80gb_hbm3");
-  EXPECT_EQ(slug("../../etc"), "etc");
-  EXPECT_EQ(slug("  "), "unknown");
-}
-
 }  // namespace
 }  // namespace einkorn::trials

@@ -4,7 +4,7 @@
 
 #include <einkorn/device.h>
 
-namespace einkorn::versions {
+namespace einkorn {
 
 /// What a launch takes of a multiprocessor.
 struct BlockNeeds {
@@ -19,4 +19,4 @@ int resident_blocks(const BlockNeeds& needs, const DeviceInfo& device);
 /// Resident warps over the most that the multiprocessor can hold, 0 to 1.
 double occupancy(const BlockNeeds& needs, const DeviceInfo& device);
 
-}  // namespace einkorn::versions
+}  // namespace einkorn

@@ -1,11 +1,11 @@
 // Occupancy as the CUDA C++ Programming Guide counts it (technical specifications per compute
 // capability): warps, registers, shared memory and blocks of one multiprocessor.
 
-#include "src/versions/occupancy.h"
+#include "src/plan/occupancy.h"
 
 #include <algorithm>
 
-namespace einkorn::versions {
+namespace einkorn {
 namespace {
 
 constexpr int kWarp = 32;
@@ -49,4 +49,4 @@ double occupancy(const BlockNeeds& needs, const DeviceInfo& device) {
   return static_cast<double>(blocks * warps) / static_cast<double>(most);
 }
 
-}  // namespace einkorn::versions
+}  // namespace einkorn
