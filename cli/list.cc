@@ -53,7 +53,10 @@ bool is_built(std::string_view arch) {
   return true;  // from outside the tree
 }
 
-std::string_view kind_name(DeviceKind kind) { return kind == DeviceKind::kCpu ? "cpu" : "cuda"; }
+std::string_view kind_name(std::optional<DeviceKind> kind) {
+  if (!kind) return "any";
+  return kind == DeviceKind::kCpu ? "cpu" : "cuda";
+}
 
 /// Whether opening the driver can succeed at all: a device node, or a driver named explicitly.
 /// Asked first because a search for the driver takes longer than all the rest of the list.
@@ -81,7 +84,7 @@ std::vector<VariantRow> variant_rows() {
   for (const OpEntry& entry : view->ops()) {
     for (const Variant* v : entry.variants) {
       Availability state{false, "no NVIDIA device"};
-      if (ask_driver || find_arch(v->arch).kind == DeviceKind::kCpu) state = availability(*v);
+      if (ask_driver || find_arch(v->arch).kind != DeviceKind::kCuda) state = availability(*v);
       rows.push_back({v->id(), std::string(v->op), std::string(entry.op->family),
                       std::string(v->arch), std::string(v->design), std::string(v->language),
                       v->version, true, std::move(state)});
@@ -130,6 +133,43 @@ void list_variants(bool as_json) {
   print(table.text());
 }
 
+std::string_view kind_name(const ArgumentInfo& one) {
+  switch (one.kind) {
+    case ArgumentKind::kTensor:
+      return one.role == Role::kInput ? "input" : "output";
+    case ArgumentKind::kBool:
+      return "bool";
+    case ArgumentKind::kInteger:
+      return "int";
+    case ArgumentKind::kNumber:
+      return "number";
+    case ArgumentKind::kChoice:
+      return "one of";
+  }
+  return "?";
+}
+
+/// What bindings in other languages are written from.
+Json arguments_json(const OpDef& op) {
+  Json out = Json::array();
+  for (const ArgumentInfo& one : op.arguments()) {
+    Json row{{"name", one.name}, {"kind", kind_name(one)}, {"doc", one.doc}};
+    if (one.kind != ArgumentKind::kTensor) {
+      row["default"] = one.default_value;
+      if (one.kind == ArgumentKind::kChoice) row["choices"] = one.choices;
+    } else {
+      row["optional"] = one.optional;
+      if (one.role == Role::kOutput) {
+        row["like"] = {{"tensor", one.like.tensor},
+                       {"shape", text_or_null(std::string(one.like.shape))},
+                       {"dtype", text_or_null(std::string(one.like.dtype))}};
+      }
+    }
+    out.push_back(std::move(row));
+  }
+  return out;
+}
+
 void list_ops_with_variants(bool as_json) {
   const auto view = registry();
   if (as_json) {
@@ -140,6 +180,7 @@ void list_ops_with_variants(bool as_json) {
       out.push_back({{"op", entry.op->name},
                      {"family", entry.op->family},
                      {"summary", entry.op->summary},
+                     {"arguments", arguments_json(*entry.op)},
                      {"variants", std::move(variants)}});
     }
     return print_json(out);
@@ -188,7 +229,7 @@ void list_arches(bool as_json) {
   Json out = Json::array();
   Table table({"arch", "for", "sm", "built", "what it is"});
   for (const Arch& arch : arches()) {
-    const bool cpu = arch.kind == DeviceKind::kCpu;
+    const bool cpu = arch.kind != DeviceKind::kCuda;
     const bool built = is_built(arch.name);
     out.push_back({{"name", arch.name},
                    {"kind", kind_name(arch.kind)},

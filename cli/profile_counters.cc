@@ -1,7 +1,6 @@
 // einkorn profile --mode counters: ncu, run on this command as its child, and what it says.
 
 #include <cstdlib>
-#include <filesystem>
 #include <utility>
 
 #include <einkorn/error.h>
@@ -13,6 +12,7 @@
 #include "cli/profile_text.h"
 #include "cli/status.h"
 #include "cli/target.h"
+#include "src/core/self_command.h"
 #include "src/measure/check.h"
 #include "src/measure/run_once.h"
 #include "src/profile/ncu.h"
@@ -50,24 +50,16 @@ std::string missing_text(const jit::ProgramSearch& search) {
          "ncu's full path; --mode event and --mode timeline do without it";
 }
 
-std::string own_path() {
-  std::error_code error;
-  const auto path = std::filesystem::read_symlink("/proc/self/exe", error);
-  EK_CHECK(!error, ErrorKind::kRuntime,
-           fmt::format("profile: cannot tell where this command lies: {}", error.message()));
-  return path.string();
-}
-
 std::string csv_of(const profile::Subject& subject, const std::string& ncu, int kernels) {
   profile::NcuRequest request;
   request.ncu = ncu;
-  request.command = {own_path(),
-                     "profile-run",
-                     subject.variant.id(),
-                     to_string(subject.device.device),
-                     subject.tiling,
-                     std::to_string(subject.seed),
-                     subject.entry.op->print(subject.problem.get())};
+  request.command = self_command();
+  for (const std::string& word :
+       {std::string("profile-run"), subject.variant.id(), to_string(subject.device.device),
+        subject.tiling, std::to_string(subject.seed),
+        subject.entry.op->print(subject.problem.get())}) {
+    request.command.push_back(word);
+  }
   request.skip = kernels;  // of the first run, which warms up
   request.count = kernels;
   return profile::run_ncu(request);

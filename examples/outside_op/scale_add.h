@@ -33,10 +33,12 @@ struct ScaleAdd {
     float scale = 1;
     float shift = 0;
 
-    template <class F>
-    void tensors(F&& f) {
-      f("x", einkorn::Role::kInput, x);
-      f("y", einkorn::Role::kOutput, y);
+    static constexpr auto arguments() {
+      return std::tuple{
+          einkorn::input("x", &Args::x, "[n], f32, contiguous"),
+          einkorn::output("y", &Args::y, einkorn::Like{"x"}, "like x; may be exactly x"),
+          einkorn::scalar("scale", &Args::scale, "a factor"),
+          einkorn::scalar("shift", &Args::shift, "added to the product")};
     }
   };
 

@@ -44,7 +44,7 @@ constexpr int bits(DType dtype) {
 
 /// Unit roundoff of f32, f16 and bf16: half the distance from 1 to the next larger value.
 constexpr double unit_roundoff(DType dtype) {
-  return dtype == kF32 ? 0x1p-24 : dtype == kF16 ? 0x1p-11 : 0x1p-8;
+  return dtype == kF64 ? 0x1p-53 : dtype == kF32 ? 0x1p-24 : dtype == kF16 ? 0x1p-11 : 0x1p-8;
 }
 
 /// Bytes that `count` elements take, sub-byte types rounded up to a whole byte. ValueError when

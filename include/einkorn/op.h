@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <new>
 #include <optional>
 #include <span>
 #include <string>
@@ -18,6 +19,7 @@
 #include <einkorn/device.h>
 #include <einkorn/fields.h>
 #include <einkorn/plan.h>
+#include <einkorn/signature.h>
 #include <einkorn/tensor.h>
 
 namespace einkorn {
@@ -36,8 +38,6 @@ struct Case {
   int level;
   std::string_view keys;  ///< as on the command line: "rows=8192 cols=4096 dtype=bf16"
 };
-
-enum class Role : std::uint8_t { kInput, kOutput };
 
 /// A tensor argument by name; `view` points into the arguments it was listed from.
 struct NamedTensor {
@@ -70,8 +70,8 @@ struct Inputs {
   std::vector<Tensor> storage;
 };
 
-/// The contract of an op, as its author writes it. `Args` also lists its tensors:
-/// `void tensors(F&& f)` calls f("x", Role::kInput, x) for each, outputs included.
+/// The contract of an op, as its author writes it. `Args` also declares its members: `arguments()`
+/// as in signature.h.
 template <class C>
 concept Contract =
     requires(const typename C::Args& args, const typename C::Problem& problem, Rng& rng) {
@@ -80,6 +80,7 @@ concept Contract =
       { C::kSummary } -> std::convertible_to<std::string_view>;
       { C::match(args) } -> std::same_as<typename C::Problem>;
       { C::device(args) } -> std::same_as<Device>;
+      C::Args::arguments();
       { C::parse(KeyValues{}) } -> std::same_as<typename C::Problem>;
       { C::print(problem) } -> std::same_as<std::string>;
       { C::work(problem) } -> std::same_as<Work>;
@@ -115,6 +116,7 @@ struct OpDef {
   std::string_view family;
   std::string_view summary;
   std::vector<Key> (*keys)();
+  std::vector<ArgumentInfo> (*arguments)();
   AnyProblem (*parse)(const KeyValues& pairs);
   AnyProblem (*match)(const void* args);
   std::string (*print)(const void* problem);
@@ -122,6 +124,8 @@ struct OpDef {
   Tolerance (*tolerance)(const void* problem);
   std::span<const Case> (*cases)();
   CaseData (*make_inputs)(const void* problem, Rng& rng);  ///< on the CPU
+  std::size_t args_size;                                   ///< bytes, at most kMaxArgsBytes
+  void (*make_args)(void* args);  ///< builds the defaults in args_size bytes, aligned to 16
   std::shared_ptr<void> (*copy_args)(const void* args);
   std::vector<NamedTensor> (*tensors)(void* args);
   void (*reference)(const void* args);
@@ -136,17 +140,42 @@ struct Variant {
   std::string_view arch;    ///< a row of ops/arches.inc
   std::string_view design;  ///< e.g. "bulk"
   int version;
-  std::string_view language;  ///< "cpp", "cuda", "cute"
+  std::string_view language;  ///< "cpp", "cuda", "cute", "python"
   std::string_view summary;
-  std::optional<Refusal> (*supports)(const void* problem, const DeviceInfo& device);
+  /// What the methods below run, each given `context`.
+  struct Code {
+    std::optional<Refusal> (*supports)(const void* context, const void* problem,
+                                       const DeviceInfo& device);
+    std::vector<std::string> (*tilings)(const void* context, const void* problem,
+                                        const DeviceInfo& device);
+    std::optional<Refusal> (*validate)(const void* context, const void* problem,
+                                       const DeviceInfo& device, std::string_view tiling);
+    Plan (*plan)(const void* context, const void* problem, const DeviceInfo& device,
+                 std::string_view tiling);
+  } code;
+  /// Whether a row's result has the same bits however many other rows there are, with every tiling
+  /// that the heuristic gives for the row's length.
+  bool batch_invariant = false;
+  const void* context = nullptr;        ///< of a variant that is not a class of its own
+  std::string_view source_digest = {};  ///< of one whose code is in no object file: of its source
+
+  std::optional<Refusal> supports(const void* problem, const DeviceInfo& device) const {
+    return code.supports(context, problem, device);
+  }
   /// Candidates, printed; the first is the heuristic's choice. Never empty for a supported problem.
-  std::vector<std::string> (*tilings)(const void* problem, const DeviceInfo& device);
+  std::vector<std::string> tilings(const void* problem, const DeviceInfo& device) const {
+    return code.tilings(context, problem, device);
+  }
   /// Why a printed tiling, a candidate or not, cannot be had. ValueError: it does not parse.
-  std::optional<Refusal> (*validate)(const void* problem, const DeviceInfo& device,
-                                     std::string_view tiling);
+  std::optional<Refusal> validate(const void* problem, const DeviceInfo& device,
+                                  std::string_view tiling) const {
+    return code.validate(context, problem, device, tiling);
+  }
   /// The plan with a printed tiling; empty: the heuristic's. ValueError: it does not parse, or
   /// validate() refuses it, with the reason.
-  Plan (*plan)(const void* problem, const DeviceInfo& device, std::string_view tiling);
+  Plan plan(const void* problem, const DeviceInfo& device, std::string_view tiling) const {
+    return code.plan(context, problem, device, tiling);
+  }
 
   std::string name() const;  ///< "sm90/bulk_v1"
   std::string id() const;    ///< "rms_norm/sm90/bulk_v1"
@@ -192,34 +221,29 @@ std::optional<Refusal> validate_tiling(const Problem& problem, const typename V:
 /// and, unless only the candidates of `tilings` are ever right,
 ///   static std::optional<Refusal> validate(const Problem&, const Tiling&, const DeviceInfo&);
 /// which says why a tiling does not fit problem or device, whoever thought of it. `tilings` gives
-/// those worth a trial, each of them valid, the heuristic's choice first.
+/// those worth a trial, each of them valid, the heuristic's choice first. A class may declare
+///   static constexpr bool kBatchInvariant = true;
 template <class C, class V>
 constexpr Variant make_variant(std::string_view arch, std::string_view design, int version,
                                std::string_view language, std::string_view summary) {
   using Problem = typename C::Problem;
   using Tiling = typename V::Tiling;
-  return Variant{
-      C::kName,
-      arch,
-      design,
-      version,
-      language,
-      summary,
-      [](const void* problem, const DeviceInfo& device) {
+  constexpr Variant::Code kCode{
+      [](const void*, const void* problem, const DeviceInfo& device) {
         return V::supports(*static_cast<const Problem*>(problem), device);
       },
-      [](const void* problem, const DeviceInfo& device) {
+      [](const void*, const void* problem, const DeviceInfo& device) {
         std::vector<std::string> out;
         for (const Tiling& tiling : V::tilings(*static_cast<const Problem*>(problem), device)) {
           out.push_back(detail::print_tiling(tiling));
         }
         return out;
       },
-      [](const void* problem, const DeviceInfo& device, std::string_view text) {
+      [](const void*, const void* problem, const DeviceInfo& device, std::string_view text) {
         return detail::validate_tiling<V>(*static_cast<const Problem*>(problem),
                                           detail::parse_tiling<Tiling>(C::kName, text), device);
       },
-      [](const void* problem, const DeviceInfo& device, std::string_view text) {
+      [](const void*, const void* problem, const DeviceInfo& device, std::string_view text) {
         const auto& typed = *static_cast<const Problem*>(problem);
         const Tiling tiling = text.empty() ? V::tilings(typed, device).at(0)
                                            : detail::parse_tiling<Tiling>(C::kName, text);
@@ -232,11 +256,15 @@ constexpr Variant make_variant(std::string_view arch, std::string_view design, i
         plan.tiling = detail::print_tiling(tiling);
         return plan;
       }};
+  Variant variant{C::kName, arch, design, version, language, summary, kCode};
+  if constexpr (requires { V::kBatchInvariant; }) variant.batch_invariant = V::kBatchInvariant;
+  return variant;
 }
 
 /// The reference as a variant: serves every problem on the CPU.
 template <class C>
 struct ReferenceVariant {
+  static constexpr bool kBatchInvariant = true;  // one thread, a row after the other
   struct Tiling {
     bool operator==(const Tiling&) const = default;
     static constexpr auto fields() { return std::tuple{}; }
@@ -264,11 +292,14 @@ template <Contract C>
 constexpr OpDef make_op(void (*call)(const void*, Stream, std::string_view)) {
   using Args = typename C::Args;
   using Problem = typename C::Problem;
+  static_assert(std::is_trivially_copyable_v<Args> && sizeof(Args) <= kMaxArgsBytes &&
+                alignof(Args) <= 16);
   return OpDef{
       C::kName,
       C::kFamily,
       C::kSummary,
       [] { return C::keys(); },
+      [] { return describe_arguments<Args>(); },
       [](const KeyValues& pairs) {
         return AnyProblem(std::make_shared<const Problem>(C::parse(pairs)));
       },
@@ -284,14 +315,17 @@ constexpr OpDef make_op(void (*call)(const void*, Stream, std::string_view)) {
         Inputs<Args> inputs = C::make_inputs(*static_cast<const Problem*>(problem), rng);
         return CaseData{std::make_shared<Args>(inputs.args), std::move(inputs.storage)};
       },
+      sizeof(Args),
+      [](void* args) { new (args) Args{}; },
       [](const void* args) -> std::shared_ptr<void> {
         return std::make_shared<Args>(*static_cast<const Args*>(args));
       },
       [](void* args) {
         std::vector<NamedTensor> out;
-        static_cast<Args*>(args)->tensors([&](std::string_view name, Role role, TensorView& view) {
-          if (view.defined()) out.push_back({name, role, &view});
-        });
+        for_each_tensor(*static_cast<Args*>(args),
+                        [&](std::string_view name, Role role, TensorView& view) {
+                          if (view.defined()) out.push_back({name, role, &view});
+                        });
         return out;
       },
       [](const void* args) { C::reference(*static_cast<const Args*>(args)); },

@@ -37,7 +37,7 @@ struct Plan {
 /// One launch or CPU task of a plan, in the order in which they are queued.
 struct Leaf {
   std::string path;           ///< "norms/gate/rows_v1": the names of the nodes down to it
-  const Stage* stage;         ///< a LaunchStage or HostStage of the plan
+  const Stage* stage;         ///< a LaunchStage, HostStage or CallStage
   Cost cost;                  ///< its own, or its share of what encloses it; zeros: not told
   std::vector<int> branches;  ///< for each enclosing Concurrent, from outside in: which branch
 };

@@ -17,10 +17,10 @@ namespace einkorn {
 
 /// A row of ops/arches.inc.
 struct Arch {
-  std::string_view name;  ///< "cpu", "smxx", "sm90"
-  DeviceKind kind;
-  int min_cc;  ///< inclusive; 0 for the CPU
-  int max_cc;  ///< inclusive
+  std::string_view name;           ///< "cpu", "smxx", "sm90"
+  std::optional<DeviceKind> kind;  ///< nothing: tensors of any device
+  int min_cc;                      ///< inclusive; 0 for the CPU
+  int max_cc;                      ///< inclusive
   std::string_view summary;
 };
 
@@ -61,6 +61,9 @@ std::shared_ptr<const Registry> registry();
 void register_op(const OpDef& op);
 void register_variant(const Variant& variant);
 
+/// The same in place of one of that name, where there is one. The one replaced has to stay as well.
+void replace_variant(const Variant& variant);
+
 /// What a plugin adds itself through.
 class PluginHost {
  public:
@@ -98,16 +101,21 @@ struct Selection {
   std::string tiling;               ///< printed; empty with nothing chosen
   std::string tuned_on;             ///< the problem that the tiling was measured for; else empty
   std::string source;               ///< "list order", "argument", "EINKORN_RMS_NORM"
+  std::string wanted = {};          ///< the name or pattern that the source gave; empty: any
   std::vector<Attempt> tried;       ///< all variants in order, also those after the chosen one
 };
 
-/// Whether the arch and then the variant itself would serve the problem.
+/// Whether the arch, the thread's mode (batch_invariant.h) and the variant itself would serve the
+/// problem; the first that does not.
 std::optional<Refusal> refusal_of(const Variant& variant, const void* problem,
                                   const DeviceInfo& device);
 
-/// Decides without running anything. `choice` names a variant; empty: the environment's
-/// EINKORN_<OP> if set, otherwise the first in list order that agrees. A named variant that refuses
-/// leaves `chosen` null: nothing falls back. ValueError for an unknown name.
+/// Decides without running anything. `choice` names a variant, or is a pattern over names such as
+/// "smxx/*" (`*` is any run within a part, `**` across parts, `?` one character), of which the
+/// first in list order that agrees is chosen. Empty or "auto": the environment's EINKORN_<OP> if
+/// set, which may be all of these, otherwise the first in list order that agrees. A choice that
+/// refuses leaves `chosen` null: nothing falls back. ValueError for an unknown name and a pattern
+/// that fits none.
 Selection explain(const OpEntry& entry, const void* problem, const DeviceInfo& device,
                   std::string_view choice = {});
 

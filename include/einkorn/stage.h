@@ -85,6 +85,14 @@ struct HostStage {
   Cost cost = {};
 };
 
+/// Code from outside the library that queues its work on the stream it is given, or, for a CPU, is
+/// done on return: an operator of another library, a callable of another language.
+struct CallStage {
+  std::string name = {};
+  std::function<void(const void* args, Stream stream)> run = {};
+  Cost cost = {};
+};
+
 struct Stage;
 
 /// Stages in order, each after the one before.
@@ -120,7 +128,7 @@ struct SubPlan {
 
 /// A node of the tree.
 struct Stage {
-  std::variant<LaunchStage, HostStage, Sequence, Concurrent, SubPlan> node;
+  std::variant<LaunchStage, HostStage, CallStage, Sequence, Concurrent, SubPlan> node;
 
   template <class Node>
     requires(!std::is_same_v<std::remove_cvref_t<Node>, Stage>)

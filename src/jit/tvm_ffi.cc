@@ -27,8 +27,15 @@ const cuda::LibrarySpec& tvm_ffi_spec() {
 
 TvmFfi::TvmFfi() : library(cuda::DynamicLibrary::open(tvm_ffi_spec())) {
   library.resolve("TVMFFIGetVersion", get_version, kHint);
+  library.resolve("TVMFFIObjectIncRef", retain, kHint);
   library.resolve("TVMFFIObjectDecRef", release, kHint);
   library.resolve("TVMFFIErrorMoveFromRaised", take_raised, kHint);
+  library.resolve("TVMFFIErrorSetRaisedFromCStr", raise, kHint);
+  library.resolve("TVMFFIStringFromByteArray", make_text, kHint);
+  library.resolve("TVMFFIFunctionCreate", make_function, kHint);
+  library.resolve("TVMFFIFunctionCall", call_function, kHint);
+  library.resolve("TVMFFITensorFromDLPackVersioned", make_tensor, kHint);
+  library.resolve("TVMFFIEnvGetStream", get_stream, kHint);
   library.resolve("TVMFFIEnvSetStream", set_stream, kHint);
   FfiVersion version;
   get_version(&version);

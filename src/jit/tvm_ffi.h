@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <string>
 
+#include <dlpack/dlpack.h>
+
 #include "src/cuda/dynamic_library.h"
 
 namespace einkorn::jit {
@@ -25,6 +27,8 @@ enum FfiType : std::int32_t {
   kFfiShortText = 11,  ///< up to 7 bytes, in place
   kFfiObject = 64,
   kFfiTextObject = 65,
+  kFfiFunctionObject = 68,
+  kFfiTensorObject = 70,
 };
 
 /// An argument or a result.
@@ -67,6 +71,12 @@ struct FfiTextObject {
   FfiBytes bytes;
 };
 
+/// A tensor object; further members may follow.
+struct FfiTensorObject {
+  FfiObjectHeader header;
+  DLTensor tensor;
+};
+
 /// How a module exports a function: as the symbol `__tvm_ffi_<name>`. 0 is success.
 using FfiFunction = int (*)(void* self, const FfiAny* arguments, std::int32_t count,
                             FfiAny* result);
@@ -83,8 +93,19 @@ struct TvmFfi {
 
   cuda::DynamicLibrary library;
   void (*get_version)(FfiVersion* out) = nullptr;
+  int (*retain)(void* object) = nullptr;
   int (*release)(void* object) = nullptr;
   void (*take_raised)(void** object) = nullptr;
+  void (*raise)(const char* kind, const char* message) = nullptr;
+  int (*make_text)(const FfiBytes* text, FfiAny* out) = nullptr;
+  int (*make_function)(void* self, FfiFunction call, void (*deleter)(void* self),
+                       void** out) = nullptr;
+  int (*call_function)(void* function, const FfiAny* arguments, std::int32_t count,
+                       FfiAny* result) = nullptr;
+  /// Takes over the tensor, whose deleter it calls with the last reference.
+  int (*make_tensor)(DLManagedTensorVersioned* from, std::int32_t alignment,
+                     std::int32_t contiguous, void** out) = nullptr;
+  void* (*get_stream)(std::int32_t device_type, std::int32_t device_id) = nullptr;
   int (*set_stream)(std::int32_t device_type, std::int32_t device_id, void* stream,
                     void** before) = nullptr;
 };

@@ -109,7 +109,7 @@ std::string_view name(Status status) {
 }
 
 std::string skip_reason(const Variant& variant, Device device) {
-  const DeviceKind kind = find_arch(variant.arch).kind;
+  const DeviceKind kind = find_arch(variant.arch).kind.value_or(device.kind);
   std::string why;
   if (kind == DeviceKind::kCuda || device.kind == DeviceKind::kCuda) {
     if (!cuda::available(&why)) return "not run: no device";

@@ -43,6 +43,10 @@ void PlanRun::enter(const HostStage& node, const void* args, std::byte* workspac
   if (take_leaf()) node.run(args, workspace, node.state.data());
 }
 
+void PlanRun::enter(const CallStage& node, const void* args, std::byte*, Stream stream) {
+  if (take_leaf()) node.run(args, stream);
+}
+
 void PlanRun::enter(const Sequence& node, const void* args, std::byte* workspace, Stream stream) {
   stages(node.stages, args, workspace, stream);
 }

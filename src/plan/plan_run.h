@@ -27,6 +27,7 @@ class PlanRun {
   void stage(const Stage& one, const void* args, std::byte* workspace, Stream stream);
   void enter(const LaunchStage& node, const void* args, std::byte* workspace, Stream stream);
   void enter(const HostStage& node, const void* args, std::byte* workspace, Stream stream);
+  void enter(const CallStage& node, const void* args, std::byte* workspace, Stream stream);
   void enter(const Sequence& node, const void* args, std::byte* workspace, Stream stream);
   void enter(const Concurrent& node, const void* args, std::byte* workspace, Stream stream);
   void enter(const SubPlan& node, const void* args, std::byte* workspace, Stream stream);

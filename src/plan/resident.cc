@@ -85,6 +85,8 @@ std::optional<Refusal> node_refusal(const Stage& stage, const DeviceInfo& device
           if (!cuda) return std::nullopt;
           return Refusal{
               fmt::format("{}: a CPU task does not run in the order of a CUDA stream", node.name)};
+        } else if constexpr (std::is_same_v<Node, CallStage>) {
+          return std::nullopt;
         } else {
           if constexpr (std::is_same_v<Node, Concurrent>) {
             if (cuda) {

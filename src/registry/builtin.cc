@@ -43,7 +43,8 @@ std::span<const Arch> arches() {
   Arch{#name, DeviceKind::kind, min_cc, max_cc, summary},
 #include "ops/arches.inc"
 #undef EK_ARCH
-  };
+      // Nothing of it is built here.
+      Arch{"python", std::nullopt, 0, 999, "callables registered from Python, for any device"}};
   return kArches;
 }
 

@@ -26,7 +26,7 @@ Device best_device() { return cuda::available() ? cuda_device(0) : kCpuDevice; }
 
 Availability availability(const Variant& variant) {
   const Arch& arch = find_arch(variant.arch);
-  if (arch.kind == DeviceKind::kCpu) return {true, {}};
+  if (arch.kind != DeviceKind::kCuda) return {true, {}};
   std::string reason;
   if (!cuda::available(&reason)) return {false, reason};
   for (int index = 0; index < cuda::device_count(); ++index) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include <einkorn/batch_invariant.h>
 #include <einkorn/error.h>
 
 #include "src/trials/source.h"
@@ -36,13 +37,18 @@ trials::Query tuning_query(const OpEntry& entry, const Variant& variant, const v
   query.sm_count = device.sm_count;
   // The tuner replays graphs on a GPU, and calls a CPU's functions one after the other.
   if (device.device.kind == DeviceKind::kCpu) query.mode = "eager";
-  query.source = trials::source_digest(query.variant, device_files(variant, problem, device),
-                                       reinterpret_cast<const void*>(variant.plan));
+  query.source = variant.source_digest;
+  if (query.source.empty()) {
+    query.source = trials::source_digest(query.variant, device_files(variant, problem, device),
+                                         reinterpret_cast<const void*>(variant.code.plan));
+  }
   return query;
 }
 
 trials::Found tuned_tiling(const OpEntry& entry, const Variant& variant, const void* problem,
                            const DeviceInfo& device) {
+  // A trial of one number of rows would give a row other sums than a trial of another number.
+  if (batch_invariant_mode()) return {};
   // One candidate leaves nothing to know, and the reference is not tuned.
   if (variant.tilings(problem, device).size() < 2) return {};
   return trials::tuned(tuning_query(entry, variant, problem, device), [&](std::string_view tiling) {

@@ -31,14 +31,17 @@ class RegistryBuilder {
   }
 
   /// Before the reference, behind what is there: the lists' own order keeps its preference.
-  void add_variant(const Variant& variant) {
+  void add_variant(const Variant& variant, bool replace = false) {
     find_arch(variant.arch);
     for (OpEntry& entry : draft_->ops_) {
       if (entry.op->name != variant.op) continue;
-      for (const Variant* other : entry.variants) {
-        EK_CHECK(other->name() != variant.name(), ErrorKind::kValue,
+      for (const Variant*& other : entry.variants) {
+        if (other->name() != variant.name()) continue;
+        EK_CHECK(replace, ErrorKind::kValue,
                  fmt::format("register_variant: name: expected a new one, got '{}', which exists",
                              variant.id()));
+        other = &variant;
+        return;
       }
       entry.variants.insert(entry.variants.end() - 1, &variant);
       return;
@@ -147,6 +150,10 @@ void register_op(const OpDef& op) {
 
 void register_variant(const Variant& variant) {
   change_registry([&](RegistryBuilder& builder) { builder.add_variant(variant); });
+}
+
+void replace_variant(const Variant& variant) {
+  change_registry([&](RegistryBuilder& builder) { builder.add_variant(variant, true); });
 }
 
 std::uint64_t registry_generation() { return generation().load(std::memory_order_acquire); }

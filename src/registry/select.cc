@@ -1,11 +1,14 @@
 #include <algorithm>
 #include <cctype>
-#include <cstdlib>
 
+#include <einkorn/batch_invariant.h>
 #include <einkorn/error.h>
 #include <einkorn/registry.h>
 #include <fmt/format.h>
 
+#include "src/registry/choice.h"
+#include "src/registry/decide.h"
+#include "src/registry/glob.h"
 #include "src/registry/planned.h"
 
 namespace einkorn {
@@ -17,6 +20,7 @@ std::string describe_target(const DeviceInfo& device) {
 }
 
 std::optional<Refusal> arch_refusal(const Arch& arch, const DeviceInfo& device) {
+  if (!arch.kind) return std::nullopt;
   if (arch.kind != device.device.kind) {
     return Refusal{fmt::format("tensors are on {}", to_string(device.device))};
   }
@@ -32,41 +36,32 @@ std::optional<Refusal> arch_refusal(const Arch& arch, const DeviceInfo& device) 
   return std::nullopt;
 }
 
-std::string source_in_words(const Selection& selection) {
-  return selection.source == "argument" ? "the argument" : selection.source;
+}  // namespace
+
+std::optional<Refusal> detail::hardware_refusal(const Variant& variant, const DeviceInfo& device) {
+  return arch_refusal(find_arch(variant.arch), device);
 }
 
-/// Which variant, and why not the others; nothing about its tiling.
-Selection decide(const OpEntry& entry, const void* problem, const DeviceInfo& device,
-                 std::string_view choice) {
+std::optional<Refusal> detail::mode_refusal(const Variant& variant) {
+  if (!batch_invariant_mode() || variant.batch_invariant) return std::nullopt;
+  return Refusal{"not declared batch-invariant"};
+}
+
+Selection detail::decide(const OpEntry& entry, const void* problem, const DeviceInfo& device,
+                         std::string_view choice) {
   Selection out;
-  out.source = "list order";
-  std::string named(choice);
-  if (!named.empty()) {
-    out.source = "argument";
-  } else if (const char* variable = std::getenv(environment_name(entry.op->name).c_str());
-             variable != nullptr && *variable != '\0') {
-    named = variable;
-    out.source = environment_name(entry.op->name);
-  }
-  const Variant* wanted = nullptr;
-  if (!named.empty()) {
-    try {
-      wanted = &registry()->find_variant(entry, named);
-    } catch (const Error& error) {
-      throw_error(error.kind(), fmt::format("{}\n  from: {}", error.what(), source_in_words(out)));
-    }
-  }
+  Asked asked = asked_for(entry.op->name, choice);
+  const std::vector<const Variant*> allowed = allowed_by(entry, asked);
   for (const Variant* variant : entry.variants) {
     auto refusal = refusal_of(*variant, problem, device);
-    const bool eligible = wanted == nullptr || variant == wanted;
+    const bool eligible = std::ranges::find(allowed, variant) != allowed.end();
     if (!refusal && eligible && out.chosen == nullptr) out.chosen = variant;
     out.tried.push_back({variant, std::move(refusal)});
   }
+  out.source = std::move(asked.source);
+  out.wanted = std::move(asked.choice);
   return out;
 }
-
-}  // namespace
 
 void detail::throw_refused_tiling(std::string_view variant, std::string_view tiling,
                                   std::string_view reason) {
@@ -88,13 +83,14 @@ std::string environment_name(std::string_view op) {
 
 std::optional<Refusal> refusal_of(const Variant& variant, const void* problem,
                                   const DeviceInfo& device) {
-  if (auto refusal = arch_refusal(find_arch(variant.arch), device)) return refusal;
+  if (auto refusal = detail::hardware_refusal(variant, device)) return refusal;
+  if (auto refusal = detail::mode_refusal(variant)) return refusal;
   return variant.supports(problem, device);
 }
 
 Selection explain(const OpEntry& entry, const void* problem, const DeviceInfo& device,
                   std::string_view choice) {
-  Selection out = decide(entry, problem, device, choice);
+  Selection out = detail::decide(entry, problem, device, choice);
   if (out.chosen == nullptr) return out;
   const trials::Found found = detail::tuned_tiling(entry, *out.chosen, problem, device);
   const bool tuned = found.quality != trials::Quality::kMissing;
@@ -106,7 +102,6 @@ Selection explain(const OpEntry& entry, const void* problem, const DeviceInfo& d
 
 std::string describe_failure(const OpEntry& entry, const void* problem, const DeviceInfo& device,
                              const Selection& selection) {
-  const bool named = selection.source != "list order";
   std::size_t width = 0;
   for (const Attempt& attempt : selection.tried) {
     width = std::max(width, attempt.variant->name().size());
@@ -119,16 +114,17 @@ std::string describe_failure(const OpEntry& entry, const void* problem, const De
                        attempt.refusal ? "refused: " + attempt.refusal->reason
                                        : std::string("would serve, but another was asked for"));
   }
-  if (named) {
-    out += fmt::format("\n  hint: {} asked for one variant only; leave it out to take the best",
-                       source_in_words(selection));
+  if (!selection.wanted.empty()) {
+    out += fmt::format("\n  hint: {} asked for {} only; leave it out to take the best",
+                       detail::in_words(selection.source),
+                       detail::is_glob(selection.wanted) ? selection.wanted : "one variant");
   }
   return out;
 }
 
 const Variant& select(const OpEntry& entry, const void* problem, const DeviceInfo& device,
                       std::string_view choice) {
-  const Selection selection = decide(entry, problem, device, choice);
+  const Selection selection = detail::decide(entry, problem, device, choice);
   if (selection.chosen == nullptr) {
     throw_error(ErrorKind::kNotImplemented, describe_failure(entry, problem, device, selection));
   }

@@ -1,10 +1,11 @@
 #include "src/tune/child_lab.h"
 
-#include <filesystem>
 #include <utility>
 
 #include <einkorn/error.h>
 #include <fmt/format.h>
+
+#include "src/core/self_command.h"
 
 namespace einkorn::tune {
 
@@ -12,11 +13,9 @@ ChildLab::ChildLab(std::vector<std::string> command, TimeLimits limits)
     : command_(std::move(command)), limits_(limits) {}
 
 std::vector<std::string> ChildLab::own_command() {
-  std::error_code error;
-  const std::filesystem::path own = std::filesystem::read_symlink("/proc/self/exe", error);
-  EK_CHECK(!error, ErrorKind::kRuntime,
-           fmt::format("tuning worker: cannot find this executable: {}", error.message()));
-  return {own.string(), "tune-worker"};
+  std::vector<std::string> words = self_command();
+  words.emplace_back("tune-worker");
+  return words;
 }
 
 protocol::Answer ChildLab::ask(const protocol::Request& request, std::chrono::milliseconds limit) {

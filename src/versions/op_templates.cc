@@ -37,10 +37,10 @@ struct @Op@ {
     TensorView y;      ///< out, like x; may be exactly x
     double scale = 1;  ///< finite as f32
 
-    template <class F>
-    void tensors(F&& f) {
-      f("x", Role::kInput, x);
-      f("y", Role::kOutput, y);
+    static constexpr auto arguments() {
+      return std::tuple{input("x", &Args::x, "[n], f32, contiguous"),
+                        output("y", &Args::y, Like{"x"}, "like x; may be exactly x"),
+                        scalar("scale", &Args::scale, "finite as f32")};
     }
   };
 

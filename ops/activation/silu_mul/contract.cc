@@ -18,7 +18,7 @@ using Args = SiluMul::Args;
 using Packing = SiluMul::Packing;
 using Problem = SiluMul::Problem;
 
-constexpr DTypeSet kDTypes{kF32, kF16, kBF16};
+constexpr DTypeSet kDTypes{kF32, kF16, kBF16, kF64};
 constexpr double kMaxF32 = std::numeric_limits<float>::max();
 
 void check_scalars(const Args& args) {
@@ -144,7 +144,7 @@ Problem SiluMul::match(const Args& args) {
 std::vector<Key> SiluMul::keys() {
   std::vector<Key> keys = describe_fields<Problem>();
   for (Key& key : keys) {
-    if (key.name == "dtype") key.allowed = "f32|f16|bf16";
+    if (key.name == "dtype") key.allowed = "f32|f16|bf16|f64";
     if (key.name == "align") key.doc += " (default: the largest that cols allows)";
   }
   return keys;
@@ -153,7 +153,7 @@ std::vector<Key> SiluMul::keys() {
 Problem SiluMul::parse(const KeyValues& pairs) {
   auto problem = parse_fields<Problem>(kName, pairs);
   EK_CHECK(kDTypes.has(problem.dtype), ErrorKind::kValue,
-           fmt::format("silu_mul: dtype: expected f32, f16 or bf16, got {}",
+           fmt::format("silu_mul: dtype: expected f32, f16, bf16 or f64, got {}",
                        einkorn::name(problem.dtype)));
   const cpu::LayoutRules rules = layout_rules(problem);
   if (!cpu::given(pairs, "align")) problem.align = cpu::natural_align(rules);

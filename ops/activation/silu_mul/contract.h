@@ -10,7 +10,7 @@
 // limit = 7, up_offset = 1 is gpt-oss's, with alpha = 1, up_offset = 0 DeepSeek's. NaN passes
 // through the clamps. Everything is computed in f32 (or wider) and rounded once, except with
 // rounding = silu: g * sigmoid(alpha * g) is rounded to the dtype before the product, as eager
-// PyTorch and Liger do.
+// PyTorch and Liger do. Tensors in f64 are for numerical derivatives: the reference alone serves them.
 
 #include <cstdint>
 #include <span>
@@ -38,7 +38,7 @@ struct SiluMul {
   enum class Layout : std::uint8_t { kContiguous, kRowStrided };
 
   struct Args {
-    TensorView gate;    ///< [..., N], f32 f16 bf16; with `packed` left out
+    TensorView gate;    ///< [..., N], f32 f16 bf16 f64; with `packed` left out
     TensorView up;      ///< like gate
     TensorView packed;  ///< [..., 2N]; then gate and up are left out
     TensorView y;       ///< out, [..., N], same dtype; may be exactly gate or up
@@ -49,12 +49,24 @@ struct SiluMul {
     double up_offset = 0.0;  ///< clamped form; finite
     Rounding rounding = Rounding::kOnce;
 
-    template <class F>
-    void tensors(F&& f) {
-      f("gate", Role::kInput, gate);
-      f("up", Role::kInput, up);
-      f("packed", Role::kInput, packed);
-      f("y", Role::kOutput, y);
+    static constexpr auto arguments() {
+      return std::tuple{
+          optional_input("gate", &Args::gate, "[..., n], f32, f16, bf16 or f64; left out with packed"),
+          optional_input("up", &Args::up, "like gate; left out with packed"),
+          optional_input("packed", &Args::packed,
+                         "[..., 2n]: gate and up in one tensor, as packing says"),
+          output("y", &Args::y,
+                 Like{.tensor = "gate if packed is None else packed",
+                      .shape = "gate.shape if packed is None else "
+                               "(*packed.shape[:-1], packed.shape[-1] // 2)"},
+                 "[..., n], of the inputs' dtype; may be exactly gate or up"),
+          scalar("packing", &Args::packing,
+                 "split: gate and up; halves of packed; or its interleaved columns"),
+          scalar("clamp", &Args::clamp, "the clamped form, with limit, alpha and up_offset"),
+          scalar("limit", &Args::limit, "of the clamped form, positive"),
+          scalar("alpha", &Args::alpha, "of the clamped form, finite: sigmoid(alpha * gate)"),
+          scalar("up_offset", &Args::up_offset, "of the clamped form, finite: added to up"),
+          scalar("rounding", &Args::rounding, "silu: round silu(gate) before the product")};
     }
   };
 
@@ -74,7 +86,7 @@ struct SiluMul {
       return std::tuple{
           field("rows", &Problem::rows, "product of y's leading dimensions", 0, double{kMaxRows}),
           field("cols", &Problem::cols, "N, the size of y's last dimension", 1, double{kMaxCols}),
-          field("dtype", &Problem::dtype, "of all tensors: f32, f16 or bf16"),
+          field("dtype", &Problem::dtype, "of all tensors: f32, f16, bf16 or f64"),
           field("packing", &Problem::packing, "where gate and up are"),
           field("clamp", &Problem::clamp, "the clamped form, with limit, alpha and up_offset"),
           field("rounding", &Problem::rounding, "silu: round silu(gate) before the product"),

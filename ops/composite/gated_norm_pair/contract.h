@@ -39,13 +39,14 @@ struct GatedNormPair {
     TensorView y;            ///< out, like gate; may be exactly gate or up
     double eps = 1e-6;       ///< > 0 and finite
 
-    template <class F>
-    void tensors(F&& f) {
-      f("gate", Role::kInput, gate);
-      f("up", Role::kInput, up);
-      f("gate_weight", Role::kInput, gate_weight);
-      f("up_weight", Role::kInput, up_weight);
-      f("y", Role::kOutput, y);
+    static constexpr auto arguments() {
+      return std::tuple{
+          input("gate", &Args::gate, "[..., cols], contiguous, f32, f16 or bf16"),
+          input("up", &Args::up, "like gate"),
+          input("gate_weight", &Args::gate_weight, "[cols], contiguous, gate's dtype"),
+          input("up_weight", &Args::up_weight, "like gate_weight"),
+          output("y", &Args::y, Like{"gate"}, "like gate; may be exactly gate or up"),
+          scalar("eps", &Args::eps, "positive and finite")};
     }
   };
 

@@ -37,12 +37,12 @@ struct GatedRmsNorm {
     TensorView y;       ///< out, like x; may be exactly gate
     double eps = 1e-6;  ///< > 0 and finite
 
-    template <class F>
-    void tensors(F&& f) {
-      f("x", Role::kInput, x);
-      f("gate", Role::kInput, gate);
-      f("weight", Role::kInput, weight);
-      f("y", Role::kOutput, y);
+    static constexpr auto arguments() {
+      return std::tuple{input("x", &Args::x, "[..., cols], contiguous, f32, f16 or bf16"),
+                        input("gate", &Args::gate, "like x"),
+                        input("weight", &Args::weight, "[cols], contiguous, x's dtype"),
+                        output("y", &Args::y, Like{"x"}, "like x; may be exactly gate"),
+                        scalar("eps", &Args::eps, "positive and finite")};
     }
   };
 

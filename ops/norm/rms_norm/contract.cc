@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <string>
+#include <utility>
 
 #include <einkorn/dispatch.h>
 #include <einkorn/error.h>
@@ -15,7 +16,7 @@
 namespace einkorn {
 namespace {
 
-constexpr DTypeSet kDTypes{kF32, kF16, kBF16};
+constexpr DTypeSet kDTypes{kF32, kF16, kBF16, kF64};
 // The smallest normal f32: variants add eps in f32, and with 0 a row of zeros would give NaN.
 constexpr double kMinEps = 0x1p-126;
 constexpr double kMaxEps = std::numeric_limits<float>::max();
@@ -113,7 +114,18 @@ cpu::LayoutRules layout_rules(const RmsNorm::Problem& problem) {
 
 void check_dtype(std::string_view key, DType dtype) {
   EK_CHECK(kDTypes.has(dtype), ErrorKind::kValue,
-           fmt::format("rms_norm: {}: expected f32, f16 or bf16, got {}", key, name(dtype)));
+           fmt::format("rms_norm: {}: expected f32, f16, bf16 or f64, got {}", key, name(dtype)));
+}
+
+/// f64 goes with f64 only: no model mixes it, and no kernel would read it.
+void check_all_or_no_f64(const RmsNorm::Problem& problem) {
+  for (const auto& [argument, dtype] :
+       {std::pair{"weight", problem.weight}, std::pair{"residual", problem.residual}}) {
+    EK_CHECK(!dtype || (*dtype == kF64) == (problem.dtype == kF64), ErrorKind::kType,
+             fmt::format("rms_norm: {} dtype: expected f64 for all tensors or for none, got {} with "
+                         "x in {}",
+                         argument, name(*dtype), name(problem.dtype)));
+  }
 }
 
 /// What parse() gives when only `problem`'s leading fields are given.
@@ -143,7 +155,7 @@ RmsNorm::Problem RmsNorm::match(const Args& args) {
   if (args.weight.defined()) {
     einkorn::match(kName, "weight", args.weight)
         .shape(names.cols)
-        .dtype(kF32, kF16, kBF16)
+        .dtype(kF32, kF16, kBF16, kF64)
         .on(names.device)
         .contiguous()
         .verify();
@@ -151,7 +163,7 @@ RmsNorm::Problem RmsNorm::match(const Args& args) {
     facts.add_address(args.weight);
   }
   if (args.residual.defined()) {
-    match_rows<false>("residual", args.residual, names, kF32, kF16, kBF16);
+    match_rows<false>("residual", args.residual, names, kF32, kF16, kBF16, kF64);
     problem.residual = args.residual.dtype();
     facts.add_rows(args.residual, problem.cols);
   }
@@ -166,12 +178,13 @@ RmsNorm::Problem RmsNorm::match(const Args& args) {
   if (args.rstd.defined()) {
     einkorn::match(kName, "rstd", args.rstd)
         .shape(names.lead)
-        .dtype(kF32)
+        .dtype(problem.dtype == kF64 ? kF64 : kF32)
         .on(names.device)
         .contiguous()
         .verify();
     problem.rstd = true;
   }
+  check_all_or_no_f64(problem);
   check_overlaps(args);
   problem.offset = args.offset;
   problem.rounding = args.rounding;
@@ -183,8 +196,8 @@ RmsNorm::Problem RmsNorm::match(const Args& args) {
 std::vector<Key> RmsNorm::keys() {
   std::vector<Key> keys = describe_fields<Problem>();
   for (Key& key : keys) {
-    if (key.name == "dtype") key.allowed = "f32|f16|bf16";
-    if (key.name == "weight" || key.name == "residual") key.allowed = "none|f32|f16|bf16";
+    if (key.name == "dtype") key.allowed = "f32|f16|bf16|f64";
+    if (key.name == "weight" || key.name == "residual") key.allowed = "none|f32|f16|bf16|f64";
     if (key.name == "align") key.doc += " (default: the largest that cols allows)";
   }
   return keys;
@@ -198,6 +211,7 @@ RmsNorm::Problem RmsNorm::parse(const KeyValues& pairs) {
   check_dtype("dtype", problem.dtype);
   if (problem.weight) check_dtype("weight", *problem.weight);
   if (problem.residual) check_dtype("residual", *problem.residual);
+  check_all_or_no_f64(problem);
   EK_CHECK(!problem.residual_out || problem.residual, ErrorKind::kValue,
            "rms_norm: residual_out: expected false without a residual, got true\n"
            "  hint: give residual=<dtype>, too");
@@ -225,7 +239,9 @@ Work RmsNorm::work(const Problem& problem) {
   if (problem.rows > 0 && problem.weight) {
     work.min_bytes += static_cast<double>(problem.cols) * bytes(*problem.weight);
   }
-  if (problem.rstd) work.min_bytes += static_cast<double>(problem.rows) * 4;
+  if (problem.rstd) {
+    work.min_bytes += static_cast<double>(problem.rows) * (problem.dtype == kF64 ? 8 : 4);
+  }
   work.est_bytes = work.min_bytes;
   work.launches = problem.rows > 0 ? 1 : 0;
   return work;

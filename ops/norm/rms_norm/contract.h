@@ -15,7 +15,8 @@
 //   none     | r, then h * r, rounded   | rounded to x's dtype  | rounded to x's dtype
 //
 // "none" is the naive module that never leaves x's dtype; only its sum of squares accumulates in
-// f32. With x in f32 the three differ by rounding of f32 alone.
+// f32. With x in f32 the three differ by rounding of f32 alone. Tensors in f64, all or none, are for
+// numerical derivatives: the reference alone serves them.
 
 #include <cstdint>
 #include <optional>
@@ -43,9 +44,9 @@ struct RmsNorm {
   enum class Layout : std::uint8_t { kContiguous, kRowStrided };
 
   struct Args {
-    TensorView x;             ///< [..., cols], f32 f16 bf16; leading dims with one row stride
-    TensorView weight;        ///< [cols], contiguous, f32 f16 bf16; optional
-    TensorView residual;      ///< like x, any of the three dtypes; optional
+    TensorView x;             ///< [..., cols], f32 f16 bf16 f64; leading dims with one row stride
+    TensorView weight;        ///< [cols], contiguous, f32 f16 bf16 f64; optional
+    TensorView residual;      ///< like x, any of the dtypes; optional
     TensorView y;             ///< out, like x and of its dtype; may be exactly x
     TensorView residual_out;  ///< out, h in the residual's dtype; needs residual, may be exactly it
     TensorView rstd;          ///< out, [...] contiguous f32: r of each row; optional
@@ -53,14 +54,21 @@ struct RmsNorm {
     int offset = 0;           ///< added to the weight: 0 (llama), 1 (gemma, zero-initialised)
     Rounding rounding = Rounding::kLlama;
 
-    template <class F>
-    void tensors(F&& f) {
-      f("x", Role::kInput, x);
-      f("weight", Role::kInput, weight);
-      f("residual", Role::kInput, residual);
-      f("y", Role::kOutput, y);
-      f("residual_out", Role::kOutput, residual_out);
-      f("rstd", Role::kOutput, rstd);
+    static constexpr auto arguments() {
+      return std::tuple{
+          input("x", &Args::x, "[..., cols], f32, f16, bf16 or f64; leading dims with one row stride"),
+          optional_input("weight", &Args::weight, "[cols], contiguous, f32, f16, bf16 or f64"),
+          optional_input("residual", &Args::residual,
+                         "like x, f32, f16, bf16 or f64; added before the norm"),
+          output("y", &Args::y, Like{"x"}, "like x and of its dtype; may be exactly x"),
+          optional_output("residual_out", &Args::residual_out, Like{"residual"},
+                          "x + residual, like residual; may be exactly it"),
+          optional_output("rstd", &Args::rstd,
+                          Like{.tensor = "x", .shape = "x.shape[:-1]", .dtype = "f32+"},
+                          "[...], contiguous, f32 or f64: 1 / sqrt(mean + eps) of each row"),
+          scalar("eps", &Args::eps, "positive and finite"),
+          scalar("offset", &Args::offset, "added to the weight: 0, or 1 (gemma, zero-initialised)"),
+          scalar("rounding", &Args::rounding, "where intermediate results are rounded to x's dtype")};
     }
   };
 
@@ -83,7 +91,7 @@ struct RmsNorm {
       return std::tuple{
           field("rows", &Problem::rows, "product of x's leading dimensions", 0, double{kMaxRows}),
           field("cols", &Problem::cols, "size of the normalised dimension", 1, double{kMaxCols}),
-          field("dtype", &Problem::dtype, "of x and y: f32, f16 or bf16"),
+          field("dtype", &Problem::dtype, "of x and y: f32, f16, bf16 or f64"),
           field("weight", &Problem::weight, "dtype of the weight (default: dtype), or none"),
           field("residual", &Problem::residual, "dtype of the residual, or none"),
           field("residual_out", &Problem::residual_out,

@@ -25,7 +25,8 @@ struct Rows {
   void* row(std::int64_t index) const { return data + index * stride; }
 };
 
-/// w + offset for every column: one addition in f32, rounded once more where the contract says so.
+/// w + offset for every column: one addition in f32 (f64 for a weight in f64), rounded once more
+/// where the contract says so.
 template <class X>
 std::vector<double> scales(const RmsNorm::Args& args, std::int64_t cols) {
   std::vector<double> out(static_cast<std::size_t>(cols), 1.0);
@@ -33,8 +34,11 @@ std::vector<double> scales(const RmsNorm::Args& args, std::int64_t cols) {
   cpu::visit_float(args.weight.dtype(), [&](auto weight_type) {
     using Weight = decltype(weight_type);
     for (std::int64_t i = 0; i < cols; ++i) {
-      const auto weight = static_cast<float>(Weight::load(args.weight.data(), i));
-      const double scale = static_cast<double>(weight + static_cast<float>(args.offset));
+      const double weight = Weight::load(args.weight.data(), i);
+      const double scale =
+          args.weight.dtype() == kF64
+              ? weight + args.offset
+              : static_cast<double>(static_cast<float>(weight) + static_cast<float>(args.offset));
       const bool rounded = args.rounding == RmsNorm::Rounding::kNone;
       out[static_cast<std::size_t>(i)] = rounded ? X::round(scale) : scale;
     }

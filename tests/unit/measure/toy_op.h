@@ -25,10 +25,9 @@ struct Twice {
     TensorView x;  ///< [rows, cols] f32
     TensorView y;  ///< out, like x; may be exactly x
 
-    template <class F>
-    void tensors(F&& f) {
-      f("x", Role::kInput, x);
-      f("y", Role::kOutput, y);
+    static constexpr auto arguments() {
+      return std::tuple{input("x", &Args::x, "[rows, cols], f32"),
+                        output("y", &Args::y, Like{"x"}, "like x; may be exactly x")};
     }
   };
   struct Problem {

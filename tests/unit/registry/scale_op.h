@@ -33,10 +33,10 @@ struct Scale {
     TensorView y;  ///< out, like x; may be exactly x
     int factor = 2;
 
-    template <class F>
-    void tensors(F&& f) {
-      f("x", Role::kInput, x);
-      f("y", Role::kOutput, y);
+    static constexpr auto arguments() {
+      return std::tuple{input("x", &Args::x, "[n], f32"),
+                        output("y", &Args::y, Like{"x"}, "like x; may be exactly x"),
+                        scalar("factor", &Args::factor, "a factor")};
     }
   };
 

@@ -193,7 +193,8 @@ struct RowsV1 {
     }
   };
 
-  static std::optional<Refusal> supports(const SiluMul::Problem&, const DeviceInfo&) {
+  static std::optional<Refusal> supports(const SiluMul::Problem& problem, const DeviceInfo&) {
+    if (problem.dtype == kF64) return Refusal{"dtype f64: only the reference has it"};
     return std::nullopt;
   }
 

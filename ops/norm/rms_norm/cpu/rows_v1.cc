@@ -289,7 +289,8 @@ struct RowsV1 {
     }
   };
 
-  static std::optional<Refusal> supports(const RmsNorm::Problem&, const DeviceInfo&) {
+  static std::optional<Refusal> supports(const RmsNorm::Problem& problem, const DeviceInfo&) {
+    if (problem.dtype == kF64) return Refusal{"dtype f64: only the reference has it"};
     return std::nullopt;
   }
 

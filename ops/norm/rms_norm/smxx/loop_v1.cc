@@ -23,7 +23,10 @@ struct LoopV1 {
     }
   };
 
-  static std::optional<Refusal> supports(const Problem&, const DeviceInfo&) { return std::nullopt; }
+  static std::optional<Refusal> supports(const Problem& problem, const DeviceInfo&) {
+    if (problem.dtype == kF64) return Refusal{"dtype f64: only the reference has it"};
+    return std::nullopt;
+  }
 
   static std::optional<Refusal> validate(const Problem&, const Tiling& tiling, const DeviceInfo&) {
     if (tiling.threads >= 32 && tiling.threads <= 1024 && tiling.threads % 32 == 0) {

@@ -1,0 +1,51 @@
+"""einkorn: compute kernels for large models, on NVIDIA GPUs and CPUs.
+
+    import einkorn
+    y = einkorn.ops.rms_norm(x, weight)
+
+Arrays of PyTorch, NumPy, JAX and CuPy are taken as they are. Nothing heavy is imported before it is
+used: neither a framework, nor CUDA, nor the library itself.
+"""
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from . import jax, jit, ops, torch
+    from ._batch_invariant import batch_invariant, is_batch_invariant
+    from ._config import OpConfig
+    from ._registry import dump, explain, variant, variants
+    from ._slots import OpSlot, bind
+    from ._slots import dump as dump_slots
+    from ._version import __version__
+
+# Where each name is, found when it is first asked for (PEP 562).
+_MODULES = ("jax", "jit", "ops", "torch")
+_NAMES = {
+    "OpConfig": "._config",
+    "OpSlot": "._slots",
+    "__version__": "._version",
+    "batch_invariant": "._batch_invariant",
+    "bind": "._slots",
+    "dump": "._registry",
+    "explain": "._registry",
+    "is_batch_invariant": "._batch_invariant",
+    "variant": "._registry",
+    "variants": "._registry",
+}
+
+__all__ = [*_MODULES, *_NAMES]  # noqa: PLE0604  (strings, both)
+
+
+def __getattr__(name: str) -> Any:
+    if name in _MODULES:
+        return importlib.import_module(f".{name}", __name__)
+    if name in _NAMES:
+        value = getattr(importlib.import_module(_NAMES[name], __name__), name)
+        globals()[name] = value
+        return value
+    raise AttributeError(f"module 'einkorn' has no attribute '{name}'")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

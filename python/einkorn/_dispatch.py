@@ -1,0 +1,119 @@
+"""The way of a call from a function of ops.py to the library, by the arrays' framework.
+
+A framework is known by the type of an argument, so that none is imported here: its module is in
+`sys.modules` when one of its arrays comes.
+"""
+
+import sys
+from collections.abc import Callable
+from typing import Any
+
+from ._op import Op
+
+Handler = Callable[[Op, tuple[Any, ...], tuple[Any, ...], tuple[Any, ...], str | None], Any]
+
+#: By the exact type of an array; filled as types are met.
+_handlers: dict[type, Handler] = {}
+
+# Top-level package of an array's type, and the module that handles it.
+_FRAMEWORKS = {
+    "torch": "._torch_calls",
+    "numpy": "._numpy_calls",
+    "jax": "._jax_calls",
+    "jaxlib": "._jax_calls",
+    "cupy": "._cupy_calls",
+}
+
+
+def call(
+    op: Op,
+    inputs: tuple[Any, ...],
+    outputs: tuple[Any, ...],
+    scalars: tuple[Any, ...],
+    variant: str | None,
+) -> Any:
+    """Runs one call. `outputs` holds arrays, None, or True for one to be allocated."""
+    handler = _handlers.get(type(inputs[0]))
+    if handler is None:
+        handler = _handler_of(op, inputs)
+    return handler(op, inputs, outputs, scalars, variant)
+
+
+def _framework_of(kind: type) -> str | None:
+    """Also for subclasses from elsewhere, such as torch.nn.Parameter's."""
+    for base in kind.__mro__:
+        package = base.__module__.partition(".")[0]
+        if package in _FRAMEWORKS:
+            return package
+    return None
+
+
+def _handler_of(op: Op, inputs: tuple[Any, ...]) -> Handler:
+    import importlib
+
+    first = next((one for one in inputs if one is not None), None)
+    package = None if first is None else _framework_of(type(first))
+    if package is None:
+        name = op.inputs[0] if first is None else op.inputs[inputs.index(first)]
+        got = "None" if first is None else type(first).__qualname__
+        raise TypeError(
+            f"{op.name}: {name}: expected an array of PyTorch, NumPy, JAX or CuPy, got {got}\n"
+            "  hint: numpy.asarray(...) makes one of a list"
+        )
+    module = importlib.import_module(_FRAMEWORKS[package], __package__)
+    handler: Handler = module.call
+    if inputs[0] is not None:
+        _handlers[type(first)] = handler
+    return handler
+
+
+def check_frameworks(op: Op, names: tuple[str, ...], arrays: tuple[Any, ...]) -> None:
+    """TypeError where an argument is of another framework than the rest."""
+    known: tuple[str, str] | None = None
+    for name, one in zip(names, arrays, strict=True):
+        if one is None or one is True:
+            continue
+        package = (_framework_of(type(one)) or type(one).__qualname__).replace("jaxlib", "jax")
+        if known is None:
+            known = (name, package)
+        elif package != known[1]:
+            raise TypeError(
+                f"{op.name}: {name}: expected an array of {known[1]} as {known[0]} is, got one of "
+                f"{package} ({type(one).__qualname__})"
+            )
+
+
+def is_loaded(module: str) -> bool:
+    return module in sys.modules
+
+
+def allocated(
+    op: Op,
+    inputs: tuple[Any, ...],
+    outputs: tuple[Any, ...],
+    empty: Callable[[Any, tuple[int, ...], str | None], Any],
+) -> tuple[Any, ...]:
+    """`outputs` with what the caller left to us: the required ones, and those asked for by True.
+
+    A required output whose model is None is not there in this form of the call.
+    """
+    made = []
+    for name, rule, given in zip(op.outputs, op.rules, outputs, strict=True):
+        if given is None and not op.required(name):
+            made.append(None)
+        elif given is None or given is True:
+            like, shape, dtype = rule(*inputs)
+            if like is None:
+                if given is True:
+                    raise ValueError(
+                        f"{op.name}: {name}: expected no True, got one\n"
+                        "  hint: what it is like was left out of the call"
+                    )
+                made.append(None)
+            else:
+                made.append(empty(like, shape, dtype))
+        elif given is False:
+            made.append(None)
+        else:
+            made.append(given)
+    return tuple(made)

@@ -1,0 +1,3 @@
+from ._native import library
+
+__version__: str = library().version()

@@ -1,0 +1,109 @@
+// What the shared library exports: functions of tvm-ffi's C interface, by name. Python's side is
+// python/einkorn/_native.py.
+
+#include <string>
+#include <vector>
+
+#include <einkorn/registry.h>
+#include <einkorn/version.h>
+
+#include "cli/command.h"
+#include "python/native/explain.h"
+#include "python/native/jax_call.h"
+#include "python/native/op_call.h"
+#include "python/native/values.h"
+#include "python/native/variants.h"
+#include "src/core/self_command.h"
+
+// A function `name` of the module: EK_EXPORT(name, arguments) { ...; return FfiAny; }
+#define EK_EXPORT(name, arguments)                                                             \
+  static einkorn::jit::FfiAny name(const einkorn::python::Arguments& arguments);               \
+  extern "C" [[gnu::visibility("default")]] int __tvm_ffi_##name(                              \
+      void*, const einkorn::jit::FfiAny* values, std::int32_t count,                           \
+      einkorn::jit::FfiAny* result) {                                                          \
+    return einkorn::python::guarded(                                                           \
+        [&] { *result = name(einkorn::python::Arguments("einkorn." #name, values, count)); }); \
+  }                                                                                            \
+  static einkorn::jit::FfiAny name(const einkorn::python::Arguments& arguments)
+
+namespace {
+using einkorn::jit::FfiAny;
+using einkorn::python::text_result;
+}  // namespace
+
+/// op(name) -> function
+EK_EXPORT(op, arguments) {
+  arguments.expect(1);
+  return einkorn::python::op_function(arguments.text(0, "name"));
+}
+
+/// check(name) -> function: what op(name) would refuse, by descriptions alone
+EK_EXPORT(check, arguments) {
+  arguments.expect(1);
+  return einkorn::python::op_check(arguments.text(0, "name"));
+}
+
+/// jax_handler(platform) -> address of XLA's handler
+EK_EXPORT(jax_handler, arguments) {
+  arguments.expect(1);
+  FfiAny out;
+  out.type = einkorn::jit::kFfiInt;
+  out.integer = static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(
+      einkorn::python::jax_handler(arguments.text(0, "platform"))));
+  return out;
+}
+
+/// version() -> str
+EK_EXPORT(version, arguments) {
+  arguments.expect(0);
+  return text_result(einkorn::version());
+}
+
+/// dump() -> str
+EK_EXPORT(dump, arguments) {
+  arguments.expect(0);
+  return text_result(einkorn::dump());
+}
+
+/// variants(op) -> JSON
+EK_EXPORT(variants, arguments) {
+  arguments.expect(1);
+  return text_result(einkorn::python::variants_json(arguments.text(0, "op")));
+}
+
+/// explain(op, "key=value ...", device, variant) -> JSON
+EK_EXPORT(explain, arguments) {
+  arguments.expect(4);
+  return text_result(einkorn::python::explain_json(
+      arguments.text(0, "op"), arguments.text(1, "problem"), arguments.text(2, "device"),
+      arguments.optional_text(3, "variant")));
+}
+
+/// register_variant(JSON, supports, call, replace) -> None
+EK_EXPORT(register_variant, arguments) {
+  arguments.expect(4);
+  einkorn::python::add_variant(arguments.text(0, "description"), arguments.any(1), arguments.any(2),
+                               arguments.boolean(3, "replace"));
+  return {};
+}
+
+/// set_self_command(word, ...) -> None: what starts this program anew
+EK_EXPORT(set_self_command, arguments) {
+  std::vector<std::string> words;
+  for (std::size_t i = 0; i < arguments.size(); ++i) words.emplace_back(arguments.text(i, "word"));
+  einkorn::set_self_command(std::move(words));
+  return {};
+}
+
+/// command(word, ...) -> the command's exit status
+EK_EXPORT(command, arguments) {
+  std::vector<std::string> words{"einkorn"};
+  for (std::size_t i = 0; i < arguments.size(); ++i) words.emplace_back(arguments.text(i, "word"));
+  std::vector<char*> pointers;
+  for (std::string& word : words) pointers.push_back(word.data());
+  pointers.push_back(nullptr);
+  FfiAny out;
+  out.type = einkorn::jit::kFfiInt;
+  out.integer = einkorn::cli::command(static_cast<int>(words.size()), pointers.data());
+  return out;
+}

@@ -1,0 +1,161 @@
+#include "python/native/values.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace einkorn::python {
+
+using jit::FfiAny;
+
+std::string_view type_name(const FfiAny& value) {
+  switch (value.type) {
+    case jit::kFfiNone:
+      return "None";
+    case jit::kFfiInt:
+      return "int";
+    case jit::kFfiBool:
+      return "bool";
+    case jit::kFfiFloat:
+      return "float";
+    case jit::kFfiText:
+    case jit::kFfiShortText:
+    case jit::kFfiTextObject:
+      return "str";
+    case jit::kFfiTensorView:
+    case jit::kFfiTensorObject:
+      return "a tensor";
+    case jit::kFfiFunctionObject:
+      return "a function";
+    default:
+      return "an object of another type";
+  }
+}
+
+std::optional<std::string_view> text_of(const FfiAny& value) {
+  switch (value.type) {
+    case jit::kFfiText:
+      return std::string_view(static_cast<const char*>(value.pointer));
+    case jit::kFfiShortText:
+      return std::string_view(value.text, std::min<std::size_t>(value.short_text_size, 7));
+    case jit::kFfiTextObject: {
+      const jit::FfiBytes& bytes = static_cast<const jit::FfiTextObject*>(value.pointer)->bytes;
+      return std::string_view(bytes.data, bytes.size);
+    }
+    default:
+      return std::nullopt;
+  }
+}
+
+void Arguments::expect(std::size_t count) const {
+  EK_CHECK(
+      values_.size() == count, ErrorKind::kType,
+      fmt::format("{}: arguments: expected {}, got {}\n"
+                  "  hint: the Python files and the library of einkorn are of different versions",
+                  who_, count, values_.size()));
+}
+
+void Arguments::wrong(std::size_t index, std::string_view name, std::string_view expected) const {
+  throw_error(ErrorKind::kType, fmt::format("{}: {}: expected {}, got {}", who_, name, expected,
+                                            type_name(values_[index])));
+}
+
+std::string_view Arguments::text(std::size_t index, std::string_view name) const {
+  const auto out = text_of(values_[index]);
+  if (!out) wrong(index, name, "str");
+  return *out;
+}
+
+std::string_view Arguments::optional_text(std::size_t index, std::string_view name) const {
+  if (is_none(index)) return {};
+  const auto out = text_of(values_[index]);
+  if (!out) wrong(index, name, "str or None");
+  return *out;
+}
+
+std::int64_t Arguments::integer(std::size_t index, std::string_view name) const {
+  if (values_[index].type != jit::kFfiInt) wrong(index, name, "int");
+  return values_[index].integer;
+}
+
+double Arguments::number(std::size_t index, std::string_view name) const {
+  const FfiAny& value = values_[index];
+  if (value.type == jit::kFfiFloat) return value.number;
+  if (value.type != jit::kFfiInt) wrong(index, name, "a number");
+  return static_cast<double>(value.integer);
+}
+
+bool Arguments::boolean(std::size_t index, std::string_view name) const {
+  const FfiAny& value = values_[index];
+  if (value.type != jit::kFfiBool && value.type != jit::kFfiInt) wrong(index, name, "bool");
+  return value.integer != 0;
+}
+
+TensorView Arguments::tensor(std::size_t index, std::string_view name) const {
+  const FfiAny& value = values_[index];
+  const DLTensor* tensor = nullptr;
+  if (value.type == jit::kFfiTensorView) {
+    tensor = static_cast<const DLTensor*>(value.pointer);
+  } else if (value.type == jit::kFfiTensorObject) {
+    tensor = &static_cast<const jit::FfiTensorObject*>(value.pointer)->tensor;
+  } else if (value.type == jit::kFfiNone) {
+    return {};
+  } else {
+    wrong(index, name, "a tensor or None");
+  }
+  try {
+    return *tensor;
+  } catch (const Error& error) {
+    throw_error(error.kind(), fmt::format("{}: {}: {}", who_, name, error.what()));
+  }
+}
+
+void* Arguments::function(std::size_t index, std::string_view name) const {
+  if (values_[index].type != jit::kFfiFunctionObject) wrong(index, name, "a callable");
+  return const_cast<void*>(values_[index].pointer);
+}
+
+FfiAny text_result(std::string_view text) {
+  FfiAny out;
+  const jit::FfiBytes bytes{text.data(), text.size()};
+  EK_CHECK(jit::tvm_ffi().make_text(&bytes, &out) == 0, ErrorKind::kRuntime,
+           "tvm-ffi makes no text");
+  return out;
+}
+
+void throw_raised(std::string_view who) {
+  void* object = nullptr;
+  jit::tvm_ffi().take_raised(&object);
+  EK_CHECK(object != nullptr, ErrorKind::kRuntime,
+           fmt::format("{}: failed and raised no error", who));
+  const auto* error = static_cast<const jit::FfiErrorObject*>(object);
+  const std::string kind(error->kind.data, error->kind.size);
+  const std::string message(error->message.data, error->message.size);
+  jit::tvm_ffi().release(object);
+  for (const ErrorKind ours :
+       {ErrorKind::kType, ErrorKind::kValue, ErrorKind::kNotImplemented, ErrorKind::kRuntime}) {
+    if (name(ours) == kind) throw_error(ours, fmt::format("{}: {}", who, message));
+  }
+  throw_error(ErrorKind::kRuntime, fmt::format("{}: {}: {}", who, kind, message));
+}
+
+FfiAny call_python(std::string_view who, void* function, std::span<const FfiAny> arguments) {
+  FfiAny result;
+  if (jit::tvm_ffi().call_function(function, arguments.data(),
+                                   static_cast<std::int32_t>(arguments.size()), &result) != 0) {
+    throw_raised(who);
+  }
+  return result;
+}
+
+FfiAny function_result(void* self, jit::FfiFunction call, void (*deleter)(void*)) {
+  FfiAny out;
+  out.type = jit::kFfiFunctionObject;
+  void* object = nullptr;
+  EK_CHECK(jit::tvm_ffi().make_function(self, call, deleter, &object) == 0, ErrorKind::kRuntime,
+           "tvm-ffi makes no function");
+  out.pointer = object;
+  return out;
+}
+
+}  // namespace einkorn::python

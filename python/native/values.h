@@ -1,0 +1,86 @@
+#pragma once
+
+// Values that cross the border to Python, in tvm-ffi's C interface.
+
+#include <cstdint>
+#include <exception>
+#include <new>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include <einkorn/error.h>
+#include <einkorn/tensor.h>
+
+#include "src/jit/tvm_ffi.h"
+
+namespace einkorn::python {
+
+/// "None", "int", "str", as Python calls what came.
+std::string_view type_name(const jit::FfiAny& value);
+
+/// The text of a str; it lives as long as the argument. Nothing for another type.
+std::optional<std::string_view> text_of(const jit::FfiAny& value);
+
+/// The arguments of one call, read by index. Each reader's TypeError names `who` and the argument.
+class Arguments {
+ public:
+  Arguments(std::string_view who, const jit::FfiAny* values, std::int32_t count)
+      : who_(who), values_(values, static_cast<std::size_t>(count)) {}
+
+  std::size_t size() const { return values_.size(); }
+  /// TypeError: not that many arguments.
+  void expect(std::size_t count) const;
+  bool is_none(std::size_t index) const { return values_[index].type == jit::kFfiNone; }
+
+  std::string_view text(std::size_t index, std::string_view name) const;
+  /// "" for None.
+  std::string_view optional_text(std::size_t index, std::string_view name) const;
+  std::int64_t integer(std::size_t index, std::string_view name) const;
+  double number(std::size_t index, std::string_view name) const;
+  bool boolean(std::size_t index, std::string_view name) const;
+  /// No tensor for None. TypeError also for a dtype or device that einkorn does not have.
+  TensorView tensor(std::size_t index, std::string_view name) const;
+  /// A Python callable; borrowed.
+  void* function(std::size_t index, std::string_view name) const;
+  const jit::FfiAny& any(std::size_t index) const { return values_[index]; }
+
+  [[noreturn]] void wrong(std::size_t index, std::string_view name,
+                          std::string_view expected) const;
+
+ private:
+  std::string_view who_;
+  std::span<const jit::FfiAny> values_;
+};
+
+/// A result that owns its text.
+jit::FfiAny text_result(std::string_view text);
+
+/// Passes on what a Python callable raised, its kind kept where einkorn has it.
+[[noreturn]] void throw_raised(std::string_view who);
+
+/// A call into Python. The result is the caller's to release.
+jit::FfiAny call_python(std::string_view who, void* function,
+                        std::span<const jit::FfiAny> arguments);
+
+/// Runs a function's body; an exception becomes the error that Python raises.
+template <class Body>
+int guarded(Body&& body) noexcept {
+  try {
+    body();
+    return 0;
+  } catch (const Error& error) {
+    jit::tvm_ffi().raise(std::string(name(error.kind())).c_str(), error.what());
+  } catch (const std::bad_alloc&) {
+    jit::tvm_ffi().raise("MemoryError", "einkorn: out of memory");
+  } catch (const std::exception& error) {
+    jit::tvm_ffi().raise("RuntimeError", error.what());
+  }
+  return -1;
+}
+
+/// A function object for Python; `self` lives as long as the process.
+jit::FfiAny function_result(void* self, jit::FfiFunction call, void (*deleter)(void*) = nullptr);
+
+}  // namespace einkorn::python
