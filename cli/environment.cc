@@ -20,6 +20,7 @@ struct Known {
 
 // docs/guide/environment.md explains each; tests/cli compares the two.
 constexpr Known kKnown[] = {
+    {"EINKORN_OPS", "choices of variants for slots, as rms_norm=auto,silu_mul=cpu/rows_v1"},
     {"EINKORN_PLUGINS", "shared objects with further ops and variants, separated by ':'"},
     {"EINKORN_JIT", "on, cache-only or off: whether kernels are compiled"},
     {"EINKORN_CACHE_DIR", "where compiled kernels are kept"},
@@ -41,6 +42,8 @@ constexpr Known kKnown[] = {
     {"EINKORN_JIT_TIMEOUT", "seconds that one compilation may take"},
     {"EINKORN_NUM_THREADS", "threads of the CPU variants"},
     {"EINKORN_PYTHON", "Python interpreter that runs the peers"},
+    {"EINKORN_LIBRARY", "full path of libeinkorn_python.so; nothing else is tried"},
+    {"EINKORN_ENTRY_POINTS", "off: no variants of installed Python packages"},
     {"EINKORN_TEST_LEVEL", "tests: cases up to this level"},
     // Set by ctest for the tests of the command and of Python.
     {"EINKORN_BIN", "tests: the command under test"},

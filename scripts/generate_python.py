@@ -1,8 +1,9 @@
-"""Writes python/einkorn/ops.py from what the command lists: one explicit function for each op.
+"""Writes python/einkorn/ops.py from what the command lists, one explicit function for each op, and
+the kernels and fakes of its PyTorch binding (generate_torch.py).
 
 Usage: generate_python.py [--check] [--command PATH]
 
---check writes nothing; exit status 1 when the file is not what would be written.
+--check writes nothing; exit status 1 when a file is not what would be written.
 """
 
 import argparse
@@ -14,16 +15,18 @@ import subprocess
 import sys
 import textwrap
 
+import generate_torch
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-TARGET = ROOT / "python/einkorn/ops.py"
+PACKAGE = ROOT / "python/einkorn"
 WIDTH = 100
 
 HEAD = '''"""The operators, one function each.
 
 Each takes arrays of one framework (PyTorch, NumPy, JAX or CuPy), all on one device, without copies.
-Work on a GPU is queued on the framework's current stream. Outputs that are not given are allocated by
-the framework; an optional output is an array to write to, or True to have it allocated; it is given
-back behind the result then. `variant` names the one implementation to use ("cpu/rows_v1",
+Work on a GPU is queued on the framework's current stream. Outputs that are not given are allocated
+by the framework; an optional output is an array to write to, or True to have it allocated; it is
+given back behind the result then. `variant` names the one implementation to use ("cpu/rows_v1",
 "reference"); without it configuration and list order decide, as `einkorn.explain` tells.
 
 Every function raises, with nothing written: TypeError for a missing array, a dtype, rank or device;
@@ -171,19 +174,18 @@ class Function:
         return f"{self.table()}\n\n{self.signature()}{self.docstring()}{self.body()}\n\n"
 
 
-def generate(command: str) -> str:
-    listing = subprocess.run(
-        [command, "list", "--json"], check=True, capture_output=True, text=True
-    ).stdout
-    ops = json.loads(listing)
+def ops_text(ops: list[dict]) -> str:
     text = HEAD + "\n".join(Function(op).text() for op in ops)
     table = ",\n".join(f"_{op['op']}.name: _{op['op']}" for op in ops)
     text += f"\n#: Every op by its name.\nTABLE: dict[str, Op] = {{{table}}}\n"
     names = ", ".join(f'"{name}"' for name in sorted(op["op"] for op in ops))
-    text += f"\n__all__ = [{names}]\n"
+    return text + f"\n__all__ = [{names}]\n"
+
+
+def formatted(target: pathlib.Path, text: str) -> str:
     ruff = pathlib.Path(sys.executable).with_name("ruff")
     return subprocess.run(
-        [ruff, "format", "--stdin-filename", str(TARGET), "-"],
+        [ruff, "format", "--stdin-filename", str(target), "-"],
         input=text,
         check=True,
         capture_output=True,
@@ -192,22 +194,38 @@ def generate(command: str) -> str:
     ).stdout
 
 
+def generate(command: str) -> dict[pathlib.Path, str]:
+    """The text of each file."""
+    listing = subprocess.run(
+        [command, "list", "--json"], check=True, capture_output=True, text=True
+    ).stdout
+    ops = json.loads(listing)
+    texts = {
+        PACKAGE / "ops.py": ops_text(ops),
+        PACKAGE / "torch/_kernels.py": generate_torch.kernels_text(ops),
+        PACKAGE / "torch/_fakes.py": generate_torch.fakes_text(ops),
+    }
+    return {target: formatted(target, text) for target, text in texts.items()}
+
+
 def main() -> int:
     parser = argparse.ArgumentParser()
     parser.add_argument("--check", action="store_true")
     parser.add_argument("--command", default=str(ROOT / "build/einkorn"))
     args = parser.parse_args()
-    wanted = generate(args.command)
-    if TARGET.is_file() and TARGET.read_text() == wanted:
-        return 0
-    if args.check:
-        print(
-            f"{TARGET.relative_to(ROOT)}: not in step with the ops\n"
-            "  hint: .venv/bin/python scripts/generate_python.py"
-        )
-        return 1
-    TARGET.write_text(wanted)
-    return 0
+    status = 0
+    for target, wanted in generate(args.command).items():
+        if target.is_file() and target.read_text() == wanted:
+            continue
+        if args.check:
+            print(
+                f"{target.relative_to(ROOT)}: not in step with the ops\n"
+                "  hint: .venv/bin/python scripts/generate_python.py"
+            )
+            status = 1
+        else:
+            target.write_text(wanted)
+    return status
 
 
 if __name__ == "__main__":

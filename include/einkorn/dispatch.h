@@ -12,6 +12,7 @@
 #include <type_traits>
 #include <unordered_map>
 
+#include <einkorn/batch_invariant.h>
 #include <einkorn/error.h>
 #include <einkorn/fields.h>
 #include <einkorn/op.h>
@@ -28,7 +29,7 @@ std::shared_ptr<const Executable> build_executable(std::string_view op, const vo
 
 }  // namespace detail
 
-/// Plans by problem, device and named variant. Bounded: past kCapacity problems it starts afresh,
+/// Plans by problem, device, choice and mode. Bounded: past kCapacity problems it starts afresh,
 /// which costs one selection for each problem still in use and no compilation.
 template <Contract C>
 class PlanCache {
@@ -43,7 +44,7 @@ class PlanCache {
   std::shared_ptr<const Executable> get(const typename C::Problem& problem, Stream stream,
                                         std::string_view choice) {
     const std::uint64_t generation = registry_generation();
-    Key key{problem, stream.device, std::string(choice)};
+    Key key{problem, stream.device, std::string(choice), batch_invariant_mode()};
     {
       const std::shared_lock lock(mutex_);
       if (generation == generation_) {
@@ -66,13 +67,15 @@ class PlanCache {
     typename C::Problem problem;
     Device device;
     std::string choice;
+    bool batch_invariant;
     bool operator==(const Key&) const = default;
   };
   struct Hash {
     std::size_t operator()(const Key& key) const {
       std::size_t seed = hash_fields(key.problem);
       seed = detail::hash_mix(seed, static_cast<std::size_t>(key.device.index));
-      return detail::hash_mix(seed, std::hash<std::string>{}(key.choice));
+      seed = detail::hash_mix(seed, std::hash<std::string>{}(key.choice));
+      return detail::hash_mix(seed, key.batch_invariant ? 1 : 0);
     }
   };
 
@@ -114,17 +117,21 @@ const Executable& plan_for(const typename C::Problem& problem, Stream stream,
     typename C::Problem problem;
     Device device;
     std::string choice;
+    bool batch_invariant = false;
     std::shared_ptr<const Executable> executable;
   };
   thread_local Last last;
   const std::uint64_t generation = registry_generation();
+  const bool batch_invariant = batch_invariant_mode();
   if (last.executable == nullptr || last.generation != generation || last.device != stream.device ||
-      !(last.problem == problem) || last.choice != choice) {
+      last.batch_invariant != batch_invariant || !(last.problem == problem) ||
+      last.choice != choice) {
     last.executable = PlanCache<C>::instance().get(problem, stream, choice);
     last.generation = generation;
     last.problem = problem;
     last.device = stream.device;
     last.choice = choice;
+    last.batch_invariant = batch_invariant;
   }
   return *last.executable;
 }
@@ -132,7 +139,7 @@ const Executable& plan_for(const typename C::Problem& problem, Stream stream,
 }  // namespace detail
 
 /// Runs one call of an op. CUDA work is queued on `stream`, CPU work done on return. `choice` names
-/// a variant; empty leaves it to configuration and list order.
+/// a variant or a pattern, as explain() takes it; empty leaves it to EINKORN_<OP> and list order.
 template <Contract C>
 void dispatch(const typename C::Args& args, Stream stream, std::string_view choice = {}) {
   const typename C::Problem& problem = detail::match_call<C>(args);

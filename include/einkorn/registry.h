@@ -59,10 +59,12 @@ std::shared_ptr<const Registry> registry();
 /// Adds from outside the tree. The objects must live as long as the process. ValueError for a name
 /// that is taken, a variant of an unknown op or arch. Thread-safe; later calls select anew.
 void register_op(const OpDef& op);
-void register_variant(const Variant& variant);
-
-/// The same in place of one of that name, where there is one. The one replaced has to stay as well.
-void replace_variant(const Variant& variant);
+/// What a registered variant may take from others of its op.
+struct Placement {
+  bool replace = false;  ///< the place of one of the same name, which has to stay in memory
+  bool first = false;    ///< the first place: chosen wherever it serves
+};
+void register_variant(const Variant& variant, Placement placement = {});
 
 /// What a plugin adds itself through.
 class PluginHost {

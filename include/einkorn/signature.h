@@ -70,6 +70,7 @@ constexpr TensorDeclaration<A> optional_input(std::string_view name, TensorView 
                                               std::string_view doc) {
   return {name, member, Role::kInput, true, {}, doc};
 }
+/// Written in every call, unless what it is like was left out.
 template <class A>
 constexpr TensorDeclaration<A> output(std::string_view name, TensorView A::* member, Like like,
                                       std::string_view doc) {

@@ -14,9 +14,9 @@ if TYPE_CHECKING:
     from . import jax, jit, ops, torch
     from ._batch_invariant import batch_invariant, is_batch_invariant
     from ._config import OpConfig
-    from ._registry import dump, explain, variant, variants
+    from ._python_variants import variant
+    from ._registry import dump, explain, variants
     from ._slots import OpSlot, bind
-    from ._slots import dump as dump_slots
     from ._version import __version__
 
 # Where each name is, found when it is first asked for (PEP 562).
@@ -30,11 +30,27 @@ _NAMES = {
     "dump": "._registry",
     "explain": "._registry",
     "is_batch_invariant": "._batch_invariant",
-    "variant": "._registry",
+    "variant": "._python_variants",
     "variants": "._registry",
 }
 
-__all__ = [*_MODULES, *_NAMES]  # noqa: PLE0604  (strings, both)
+# Written out, as type checkers take no other for what the package exports.
+__all__ = [
+    "OpConfig",
+    "OpSlot",
+    "__version__",
+    "batch_invariant",
+    "bind",
+    "dump",
+    "explain",
+    "is_batch_invariant",
+    "jax",
+    "jit",
+    "ops",
+    "torch",
+    "variant",
+    "variants",
+]
 
 
 def __getattr__(name: str) -> Any:

@@ -1,5 +1,12 @@
-"""`python -m einkorn`: the command, with the variants that installed packages add."""
+"""`python -m einkorn`: the command, with variants written in Python.
 
+    python -m einkorn --import my_kernels check rms_norm/python/mine_v1
+
+imports modules that register variants, before the verb. Those of installed packages are there
+without it (the entry points of the group einkorn.variants).
+"""
+
+import importlib
 import sys
 
 
@@ -7,8 +14,18 @@ def main() -> int:
     from ._native import library
     from ._registry import load_entry_points
 
+    words = sys.argv[1:]
+    own = [sys.executable, "-m", "einkorn"]
+    # As `python -m` has it: a module may lie where one is.
+    if "" not in sys.path:
+        sys.path.insert(0, "")
     load_entry_points()
-    return int(library().command(*sys.argv[1:]))
+    while words[:1] == ["--import"] and len(words) > 1:
+        importlib.import_module(words[1])
+        own += words[:2]
+        words = words[2:]
+    library().set_self_command(*own)
+    return int(library().command(*words))
 
 
 if __name__ == "__main__":

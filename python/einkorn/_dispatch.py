@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from ._op import Op
+from ._op import Op, Rule
 
 Handler = Callable[[Op, tuple[Any, ...], tuple[Any, ...], tuple[Any, ...], str | None], Any]
 
@@ -87,6 +87,15 @@ def is_loaded(module: str) -> bool:
     return module in sys.modules
 
 
+def _described(rule: Rule, inputs: tuple[Any, ...]) -> tuple[Any, tuple[int, ...], str | None]:
+    try:
+        return rule(*inputs)
+    except IndexError:
+        # An input lacks a dimension. Whatever is said of the output, the contract refuses the call,
+        # and in words.
+        return next(one for one in inputs if one is not None), (), None
+
+
 def allocated(
     op: Op,
     inputs: tuple[Any, ...],
@@ -102,7 +111,7 @@ def allocated(
         if given is None and not op.required(name):
             made.append(None)
         elif given is None or given is True:
-            like, shape, dtype = rule(*inputs)
+            like, shape, dtype = _described(rule, inputs)
             if like is None:
                 if given is True:
                     raise ValueError(

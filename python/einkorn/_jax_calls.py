@@ -18,9 +18,15 @@ def call(
             shown = "out" if name == "y" else name
             raise TypeError(
                 f"{op.name}: {shown}: expected no array with inputs of JAX, whose arrays cannot be "
-                "written, got one\n  hint: leave it out; donate an argument of jax.jit to save memory"
+                "written, got one\n"
+                "  hint: leave it out; donate an argument of jax.jit to save memory"
             )
-    check_frameworks(op, op.inputs, inputs)
+    try:
+        check_frameworks(op, op.inputs, inputs)
+    except TypeError as error:
+        raise TypeError(
+            f"{error}\n  hint: einkorn.jax.{op.name} takes whatever jax.numpy.asarray does"
+        ) from None
     from . import jax as binding
 
     return binding.call(op, inputs, outputs, scalars, variant)

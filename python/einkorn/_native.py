@@ -59,6 +59,8 @@ def _load() -> Any:
                 "  hint: in a checkout `make build`; elsewhere install einkorn anew, or set "
                 "EINKORN_LIBRARY to the file's full path"
             )
+        # Known to it by name are some of Python's errors, not this one.
+        tvm_ffi.register_error("NotImplementedError", NotImplementedError)
         loaded = tvm_ffi.load_module(str(found), keep_module_alive=True)
         # What the tuner starts for its candidates is this interpreter with the same variants.
         loaded.set_self_command(sys.executable, "-m", "einkorn")

@@ -8,26 +8,42 @@ from . import _dlpack
 from ._dispatch import allocated, check_frameworks
 from ._op import Op
 
+_DTYPES = {"f32": np.dtype("f4"), "f64": np.dtype("f8"), "i32": np.dtype("i4")}
+# Those that NumPy hands over itself, which is faster.
+_OWN = frozenset(np.dtype(name) for name in ("f2", "f4", "f8", "i1", "i2", "i4", "i8", "u1", "?"))
+
 
 def _empty(like: Any, shape: tuple[int, ...], dtype: str | None) -> Any:
-    if dtype is None:
-        return np.empty(shape, like.dtype)
     if dtype == "f32+":
-        return np.empty(shape, np.float64 if like.dtype == np.float64 else np.float32)
-    return np.empty(shape, {"f32": np.float32, "f64": np.float64, "i32": np.int32}[dtype])
+        dtype = "f64" if like.dtype == _DTYPES["f64"] else "f32"
+    return np.empty(shape, like.dtype if dtype is None else _DTYPES[dtype])
 
 
 def _checked(op: Op, name: str, one: Any, *, output: bool) -> Any:
+    """The array as tvm-ffi takes it."""
     if one is None:
         return None
-    if not isinstance(one, np.ndarray):  # a scalar of NumPy, say
-        raise TypeError(f"{op.name}: {name}: expected numpy.ndarray, got {type(one).__qualname__}")
-    if output and not one.flags.writeable:
+    if type(one) is not np.ndarray:
+        _check_type(op, name, one)
+    if one.flags.writeable:
+        if one.dtype in _OWN:
+            return one
+    elif output:
         raise ValueError(
-            f"{op.name}: {name}: expected an array that can be written, got a read-only one of shape "
-            f"{one.shape}, {one.dtype}\n  hint: numpy.array(...) makes a copy that can be"
+            f"{op.name}: {name}: expected an array that can be written, got a read-only one of "
+            f"shape {one.shape}, {one.dtype}\n  hint: numpy.array(...) makes a copy that can be"
         )
     return _dlpack.exported(one, who=f"{op.name}: {name}")
+
+
+def _check_type(op: Op, name: str, one: Any) -> None:
+    if not isinstance(one, np.ndarray):  # a scalar of NumPy, say
+        raise TypeError(f"{op.name}: {name}: expected numpy.ndarray, got {type(one).__qualname__}")
+    if isinstance(one, np.ma.MaskedArray):
+        raise TypeError(
+            f"{op.name}: {name}: expected an array without a mask, got MaskedArray\n"
+            "  hint: x.filled(value), or x.data"
+        )
 
 
 def call(
@@ -41,5 +57,15 @@ def call(
     outputs = allocated(op, inputs, outputs, _empty)
     given = [_checked(op, n, one, output=False) for n, one in zip(op.inputs, inputs, strict=True)]
     given += [_checked(op, n, one, output=True) for n, one in zip(op.outputs, outputs, strict=True)]
-    op.function(*given, *scalars, variant)
+    try:
+        op.function(*given, *scalars, variant)
+    except BufferError:
+        # NumPy hands over no array whose strides are not multiples of an element.
+        names = op.inputs + op.outputs
+        arrays = inputs + outputs
+        given = [
+            None if one is None else _dlpack.exported(one, who=f"{op.name}: {name}")
+            for name, one in zip(names, arrays, strict=True)
+        ]
+        op.function(*given, *scalars, variant)
     return op.result(outputs)

@@ -50,8 +50,14 @@ class Op:
     def function(self) -> Any:
         """The library's function: inputs, outputs, scalars, variant or None, in this order."""
         if self._function is None:
+            from ._registry import load_entry_points
+
             self._function = _native.library().op(self.name)
+            load_entry_points()  # a variant of another package may be asked for
         return self._function
+
+    def set_function(self, function: Any) -> None:
+        self._function = function
 
     def required(self, output: str) -> bool:
         return output not in self.optional_outputs

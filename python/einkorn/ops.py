@@ -1,9 +1,9 @@
 """The operators, one function each.
 
 Each takes arrays of one framework (PyTorch, NumPy, JAX or CuPy), all on one device, without copies.
-Work on a GPU is queued on the framework's current stream. Outputs that are not given are allocated by
-the framework; an optional output is an array to write to, or True to have it allocated; it is given
-back behind the result then. `variant` names the one implementation to use ("cpu/rows_v1",
+Work on a GPU is queued on the framework's current stream. Outputs that are not given are allocated
+by the framework; an optional output is an array to write to, or True to have it allocated; it is
+given back behind the result then. `variant` names the one implementation to use ("cpu/rows_v1",
 "reference"); without it configuration and list order decide, as `einkorn.explain` tells.
 
 Every function raises, with nothing written: TypeError for a missing array, a dtype, rank or device;
@@ -338,6 +338,76 @@ def rms_norm(
     )
 
 
+_rms_norm_bwd = Op(
+    "rms_norm_bwd",
+    inputs=("dy", "x", "weight", "rstd", "dresidual_out"),
+    optional_inputs=("weight", "rstd", "dresidual_out"),
+    outputs=("dx", "dweight"),
+    optional_outputs=("dweight",),
+    rules=(
+        lambda dy, x, weight, rstd, dresidual_out: (x, x.shape, None),
+        lambda dy, x, weight, rstd, dresidual_out: (
+            weight,
+            () if (weight) is None else (weight.shape),
+            None,
+        ),
+    ),
+    scalars={"eps": 1e-06, "offset": 0, "rounding": "llama"},
+)
+
+
+def rms_norm_bwd(
+    dy: Array,
+    x: Array,
+    weight: Array | None = None,
+    rstd: Array | None = None,
+    dresidual_out: Array | None = None,
+    *,
+    eps: float = 1e-06,
+    offset: int = 0,
+    rounding: Literal["llama", "gemma", "none"] = "llama",
+    out: Array | None = None,
+    dweight: Array | bool | None = None,
+    variant: str | None = None,
+) -> Array | tuple[Array, ...]:
+    """gradients of rms_norm: dx, with that of the residual stream added, and dweight
+
+    Args:
+        dy: [..., cols], of x's dtype; leading dims with one row stride
+        x: like dy, f32, f16, bf16 or f64: what was normalised, x + residual if there was one
+        weight: [cols], contiguous, f32, f16, bf16 or f64; optional
+        rstd: [...], contiguous, f32 or f64: as the forward wrote it; computed without; optional
+        dresidual_out: like x, f32, f16, bf16 or f64: the gradient of residual_out, added to dx;
+            optional
+        eps: positive and finite; not used with rstd
+        offset: added to the weight: 0, or 1 (gemma, zero-initialised)
+        rounding: where the forward rounded to x's dtype
+        out: output, like x and of its dtype; may be exactly dy or dresidual_out
+        dweight: optional output, [cols], contiguous, f32 or the weight's dtype; needs weight
+        variant: the one implementation to use
+    """
+    return _call(
+        _rms_norm_bwd,
+        (
+            dy,
+            x,
+            weight,
+            rstd,
+            dresidual_out,
+        ),
+        (
+            out,
+            dweight,
+        ),
+        (
+            eps,
+            offset,
+            rounding,
+        ),
+        variant,
+    )
+
+
 #: Every op by its name.
 TABLE: dict[str, Op] = {
     _silu_mul.name: _silu_mul,
@@ -345,6 +415,14 @@ TABLE: dict[str, Op] = {
     _gated_norm_pair.name: _gated_norm_pair,
     _gated_rms_norm.name: _gated_rms_norm,
     _rms_norm.name: _rms_norm,
+    _rms_norm_bwd.name: _rms_norm_bwd,
 }
 
-__all__ = ["gated_norm_pair", "gated_rms_norm", "rms_norm", "silu_mul", "silu_mul_bwd"]
+__all__ = [
+    "gated_norm_pair",
+    "gated_rms_norm",
+    "rms_norm",
+    "rms_norm_bwd",
+    "silu_mul",
+    "silu_mul_bwd",
+]

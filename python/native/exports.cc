@@ -4,13 +4,17 @@
 #include <string>
 #include <vector>
 
+#include <einkorn/batch_invariant.h>
+#include <einkorn/jit.h>
 #include <einkorn/registry.h>
 #include <einkorn/version.h>
 
 #include "cli/command.h"
 #include "python/native/explain.h"
 #include "python/native/jax_call.h"
+#include "python/native/jit.h"
 #include "python/native/op_call.h"
+#include "python/native/slots.h"
 #include "python/native/values.h"
 #include "python/native/variants.h"
 #include "src/core/self_command.h"
@@ -29,6 +33,13 @@
 namespace {
 using einkorn::jit::FfiAny;
 using einkorn::python::text_result;
+
+FfiAny bool_result(bool value) {
+  FfiAny out;
+  out.type = einkorn::jit::kFfiBool;
+  out.integer = value ? 1 : 0;
+  return out;
+}
 }  // namespace
 
 /// op(name) -> function
@@ -79,12 +90,90 @@ EK_EXPORT(explain, arguments) {
       arguments.optional_text(3, "variant")));
 }
 
-/// register_variant(JSON, supports, call, replace) -> None
+/// register_variant(JSON, supports, call) -> None
 EK_EXPORT(register_variant, arguments) {
-  arguments.expect(4);
-  einkorn::python::add_variant(arguments.text(0, "description"), arguments.any(1), arguments.any(2),
-                               arguments.boolean(3, "replace"));
+  arguments.expect(3);
+  einkorn::python::add_variant(arguments.text(0, "description"), arguments.any(1),
+                               arguments.any(2));
   return {};
+}
+
+/// read_config(form, text) -> JSON: see slots.h, as the four below
+EK_EXPORT(read_config, arguments) {
+  arguments.expect(2);
+  return text_result(
+      einkorn::python::read_config(arguments.text(0, "form"), arguments.text(1, "text")));
+}
+
+/// check_config(JSON) -> None
+EK_EXPORT(check_config, arguments) {
+  arguments.expect(1);
+  einkorn::python::check_config(arguments.text(0, "config"));
+  return {};
+}
+
+/// resolve_slots(JSON, JSON, device) -> JSON
+EK_EXPORT(resolve_slots, arguments) {
+  arguments.expect(3);
+  return text_result(einkorn::python::resolve_slots(
+      arguments.text(0, "config"), arguments.text(1, "requests"), arguments.text(2, "device")));
+}
+
+/// dump_bindings(JSON) -> str
+EK_EXPORT(dump_bindings, arguments) {
+  arguments.expect(1);
+  return text_result(einkorn::python::dump_bindings(arguments.text(0, "bindings")));
+}
+
+/// pattern_fits(pattern, path) -> bool
+EK_EXPORT(pattern_fits, arguments) {
+  arguments.expect(2);
+  return bool_result(
+      einkorn::python::pattern_fits(arguments.text(0, "pattern"), arguments.text(1, "path")));
+}
+
+/// batch_invariant(begin) -> None: enters the mode on this thread, or leaves it once
+EK_EXPORT(batch_invariant, arguments) {
+  arguments.expect(1);
+  if (arguments.boolean(0, "begin")) {
+    einkorn::begin_batch_invariant();
+  } else {
+    einkorn::end_batch_invariant();
+  }
+  return {};
+}
+
+/// is_batch_invariant() -> bool
+EK_EXPORT(is_batch_invariant, arguments) {
+  arguments.expect(0);
+  return bool_result(einkorn::batch_invariant_mode());
+}
+
+/// jit_program(JSON) -> function: see jit.h
+EK_EXPORT(jit_program, arguments) {
+  arguments.expect(1);
+  return einkorn::python::jit_program(arguments.text(0, "request"));
+}
+
+/// jit_expression(name, argument, ...) -> str
+EK_EXPORT(jit_expression, arguments) {
+  return text_result(einkorn::python::expression_text(arguments));
+}
+
+/// jit_forget() -> None
+EK_EXPORT(jit_forget, arguments) {
+  arguments.expect(0);
+  einkorn::jit::forget();
+  return {};
+}
+
+/// jit_compile_count() -> int
+EK_EXPORT(jit_compile_count, arguments) {
+  arguments.expect(0);
+  FfiAny out;
+  out.type = einkorn::jit::kFfiInt;
+  out.integer = static_cast<std::int64_t>(einkorn::jit::compile_count());
+  return out;
 }
 
 /// set_self_command(word, ...) -> None: what starts this program anew

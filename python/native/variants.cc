@@ -196,8 +196,7 @@ Plan plan(const void* context, const void*, const DeviceInfo& device, std::strin
   return out;
 }
 
-std::unique_ptr<PythonVariant> described(std::string_view description) {
-  const auto json = nlohmann::json::parse(description);
+std::unique_ptr<PythonVariant> described(const nlohmann::json& json) {
   auto self = std::make_unique<PythonVariant>();
   const auto view = registry();
   self->op = view->find(json.at("op").get<std::string>()).op;
@@ -223,15 +222,15 @@ std::unique_ptr<PythonVariant> described(std::string_view description) {
 
 }  // namespace
 
-void add_variant(std::string_view description, const FfiAny& supports, const FfiAny& call,
-                 bool replace) {
-  auto self = described(description);
+void add_variant(std::string_view description, const FfiAny& supports, const FfiAny& call) {
+  const auto json = nlohmann::json::parse(description);
+  auto self = described(json);
   const auto is_function = [](const FfiAny& one) { return one.type == jit::kFfiFunctionObject; };
   EK_CHECK(is_function(call) && (is_function(supports) || supports.type == jit::kFfiNone),
            ErrorKind::kType, fmt::format("{}: expected callables", self->name));
   if (is_function(supports)) self->supports = kept(supports);
   self->call = kept(call);
-  replace ? replace_variant(self->variant) : register_variant(self->variant);
+  register_variant(self->variant, {.replace = json.at("replace"), .first = json.at("first")});
   static_cast<void>(self.release());  // the registry's, which keeps what it has
 }
 

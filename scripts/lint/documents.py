@@ -77,8 +77,8 @@ def check_snippets(tree: Tree) -> Iterator[Problem]:
 
 def variables_in_use(tree: Tree) -> set[str]:
     found: set[str] = set()
-    for name in tree.matching(".cc", ".h"):
-        if name.startswith(("src/", "cli/", "ops/")):
+    for name in tree.matching(".cc", ".h", ".py"):
+        if name.startswith(("src/", "cli/", "ops/", "python/")):
             found |= set(re.findall(r'"(EINKORN_[A-Z][A-Z_]*[A-Z])"', tree.text(name)))
     return found
 

@@ -51,10 +51,21 @@ inline HWY_ATTR U32Vec load_u16_pairs(const std::uint16_t* data) {
 #endif
 }
 
+/// The inverse.
+inline HWY_ATTR void store_u16_pairs(U32Vec pairs, std::uint16_t* data) {
+#if HWY_TARGET == HWY_SCALAR
+  const std::uint32_t pair = hn::GetLane(pairs);
+  std::memcpy(data, &pair, sizeof(pair));
+#else
+  const hn::Repartition<std::uint16_t, F32Tag> tag;
+  hn::StoreU(hn::BitCast(tag, pairs), tag, data);
+#endif
+}
+
 /// Each codec: Raw (an element in memory); load and store of Lanes(F32Tag()) elements at any
-/// address; load_pairs, twice as many, the even ones and the odd ones; stream, a store past the
-/// caches to an address aligned to the bytes it writes; round, to the type and back. Rounding is to
-/// nearest even, NaN stays NaN, overflow gives infinity.
+/// address; load_pairs and store_pairs, twice as many, the even ones and the odd ones; stream, a
+/// store past the caches to an address aligned to the bytes it writes; round, to the type and back.
+/// Rounding is to nearest even, NaN stays NaN, overflow gives infinity.
 struct F32Codec {
   using Raw = float;
   static HWY_ATTR F32Vec load(const Raw* data) { return hn::LoadU(F32Tag(), data); }
@@ -62,6 +73,9 @@ struct F32Codec {
     hn::LoadInterleaved2(F32Tag(), data, even, odd);
   }
   static HWY_ATTR void store(F32Vec value, Raw* data) { hn::StoreU(value, F32Tag(), data); }
+  static HWY_ATTR void store_pairs(F32Vec even, F32Vec odd, Raw* data) {
+    hn::StoreInterleaved2(even, odd, F32Tag(), data);
+  }
   static HWY_ATTR void stream(F32Vec value, Raw* data) { hn::Stream(value, F32Tag(), data); }
   static HWY_ATTR F32Vec round(F32Vec value) { return value; }
 };
@@ -77,6 +91,11 @@ struct BF16Codec {
     odd = float_of(hn::And(pairs, set_u32(0xffff0000U)));
   }
   static HWY_ATTR void store(F32Vec value, Raw* data) { hn::StoreU(narrow(value), U16Tag(), data); }
+  static HWY_ATTR void store_pairs(F32Vec even, F32Vec odd, Raw* data) {
+    store_u16_pairs(hn::Or(hn::ShiftRight<16>(rounded_bits(even)),
+                           hn::And(rounded_bits(odd), set_u32(0xffff0000U))),
+                    data);
+  }
   static HWY_ATTR void stream(F32Vec value, Raw* data) { stream_u16(narrow(value), data); }
   static HWY_ATTR F32Vec round(F32Vec value) {
     return float_of(hn::And(rounded_bits(value), set_u32(0xffff0000U)));
@@ -107,6 +126,10 @@ struct F16Codec {
     odd = widen(hn::TruncateTo(U16Tag(), hn::ShiftRight<16>(pairs)));
   }
   static HWY_ATTR void store(F32Vec value, Raw* data) { hn::StoreU(narrow(value), U16Tag(), data); }
+  static HWY_ATTR void store_pairs(F32Vec even, F32Vec odd, Raw* data) {
+    const U32Vec high = hn::ShiftLeft<16>(hn::PromoteTo(U32Tag(), narrow(odd)));
+    store_u16_pairs(hn::Or(hn::PromoteTo(U32Tag(), narrow(even)), high), data);
+  }
   static HWY_ATTR void stream(F32Vec value, Raw* data) { stream_u16(narrow(value), data); }
   static HWY_ATTR F32Vec round(F32Vec value) { return widen(narrow(value)); }
 

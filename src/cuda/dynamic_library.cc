@@ -48,7 +48,9 @@ std::vector<fs::path> all_site_packages(const SearchRoots& roots) {
   }
   for (fs::path folder : roots.anchors) {
     for (int level = 0; level < kAncestors && !folder.empty(); ++level) {
-      if (folder.filename() == "site-packages") add(folder);
+      // Debian's own Python has its packages in dist-packages.
+      const fs::path name = folder.filename();
+      if (name == "site-packages" || name == "dist-packages") add(folder);
       for (const fs::path& path : site_packages_of(folder / ".venv")) add(path);
       if (folder == folder.parent_path()) break;
       folder = folder.parent_path();

@@ -32,6 +32,7 @@ TvmFfi::TvmFfi() : library(cuda::DynamicLibrary::open(tvm_ffi_spec())) {
   library.resolve("TVMFFIErrorMoveFromRaised", take_raised, kHint);
   library.resolve("TVMFFIErrorSetRaisedFromCStr", raise, kHint);
   library.resolve("TVMFFIStringFromByteArray", make_text, kHint);
+  library.resolve("TVMFFIBytesFromByteArray", make_bytes, kHint);
   library.resolve("TVMFFIFunctionCreate", make_function, kHint);
   library.resolve("TVMFFIFunctionCall", call_function, kHint);
   library.resolve("TVMFFITensorFromDLPackVersioned", make_tensor, kHint);

@@ -24,9 +24,12 @@ enum FfiType : std::int32_t {
   kFfiDevice = 6,
   kFfiTensorView = 7,  ///< DLTensor*
   kFfiText = 8,        ///< const char*, arguments only
+  kFfiByteArray = 9,   ///< FfiBytes*, arguments only
   kFfiShortText = 11,  ///< up to 7 bytes, in place
+  kFfiShortBytes = 12,
   kFfiObject = 64,
   kFfiTextObject = 65,
+  kFfiBytesObject = 66,  ///< laid out as a text
   kFfiFunctionObject = 68,
   kFfiTensorObject = 70,
 };
@@ -34,7 +37,7 @@ enum FfiType : std::int32_t {
 /// An argument or a result.
 struct FfiAny {
   std::int32_t type = kFfiNone;
-  std::uint32_t short_text_size = 0;  ///< 0 for all but kFfiShortText
+  std::uint32_t short_text_size = 0;  ///< 0 for all but kFfiShortText, kFfiShortBytes
   union {
     std::int64_t integer = 0;
     double number;
@@ -98,6 +101,7 @@ struct TvmFfi {
   void (*take_raised)(void** object) = nullptr;
   void (*raise)(const char* kind, const char* message) = nullptr;
   int (*make_text)(const FfiBytes* text, FfiAny* out) = nullptr;
+  int (*make_bytes)(const FfiBytes* bytes, FfiAny* out) = nullptr;
   int (*make_function)(void* self, FfiFunction call, void (*deleter)(void* self),
                        void** out) = nullptr;
   int (*call_function)(void* function, const FfiAny* arguments, std::int32_t count,

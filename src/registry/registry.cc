@@ -31,19 +31,20 @@ class RegistryBuilder {
   }
 
   /// Before the reference, behind what is there: the lists' own order keeps its preference.
-  void add_variant(const Variant& variant, bool replace = false) {
+  void add_variant(const Variant& variant, Placement placement = {}) {
     find_arch(variant.arch);
     for (OpEntry& entry : draft_->ops_) {
       if (entry.op->name != variant.op) continue;
       for (const Variant*& other : entry.variants) {
         if (other->name() != variant.name()) continue;
-        EK_CHECK(replace, ErrorKind::kValue,
+        EK_CHECK(placement.replace, ErrorKind::kValue,
                  fmt::format("register_variant: name: expected a new one, got '{}', which exists",
                              variant.id()));
         other = &variant;
         return;
       }
-      entry.variants.insert(entry.variants.end() - 1, &variant);
+      const auto place = placement.first ? entry.variants.begin() : entry.variants.end() - 1;
+      entry.variants.insert(place, &variant);
       return;
     }
     static_cast<void>(draft_->find(variant.op));  // throws: lists the ops
@@ -148,12 +149,8 @@ void register_op(const OpDef& op) {
   change_registry([&](RegistryBuilder& builder) { builder.add_op(op); });
 }
 
-void register_variant(const Variant& variant) {
-  change_registry([&](RegistryBuilder& builder) { builder.add_variant(variant); });
-}
-
-void replace_variant(const Variant& variant) {
-  change_registry([&](RegistryBuilder& builder) { builder.add_variant(variant, true); });
+void register_variant(const Variant& variant, Placement placement) {
+  change_registry([&](RegistryBuilder& builder) { builder.add_variant(variant, placement); });
 }
 
 std::uint64_t registry_generation() { return generation().load(std::memory_order_acquire); }

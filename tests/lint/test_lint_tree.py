@@ -363,6 +363,17 @@ def test_knowledge_page_with_another_title(planted):
         ("src/registry/dump.cc", '"src/measure/check.h"', "of measure, which is not above it"),
         (f"{OP}/launch.cc", '"src/measure/check.h"', "ops includes src/measure/check.h"),
         (f"{OP}/launch.cc", '"ops/activation/silu_mul/params.h"', "belongs to another op"),
+        (
+            "ops/activation/silu_mul_bwd/launch.cc",
+            '"ops/activation/silu_mul/params.h"',
+            "belongs to another op",
+        ),
+        (
+            "cli/list.cc",
+            '"python/native/values.h"',
+            "cli includes python/native/values.h of python",
+        ),
+        ("python/native/values.cc", '"src/tune/built.h"', "python includes src/tune/built.h of"),
         (f"{OP}/device.cuh", '"src/core/float.h"', "device includes src/core/float.h of core"),
         ("include/einkorn/device.h", '"src/core/float.h"', "a public header includes src/core"),
     ],
@@ -399,7 +410,10 @@ def test_long_files_are_told(planted):
     assert planted.found(sources.check_lengths) == []
 
 
-@pytest.mark.parametrize("name", ["src/core/FooBar.cc", "cli/foo-bar.cc", "tests/unit/Foo_test.cc"])
+@pytest.mark.parametrize(
+    "name",
+    ["src/core/FooBar.cc", "cli/foo-bar.cc", "tests/unit/Foo_test.cc", "python/einkorn/Ops.py"],
+)
 def test_name_that_is_not_snake_case(planted, name):
     planted.write(name, "")
     assert one(planted.found(sources.check_names), name, "expected a snake_case name")

@@ -12,6 +12,7 @@ namespace einkorn::gated_norm_pair {
 
 struct ConcurrentNorms {
   using Problem = GatedNormPair::Problem;
+  static constexpr bool kBatchInvariant = true;  // its parts are asked, too
 
   /// Each part has a tiling of its own besides.
   struct Tiling {

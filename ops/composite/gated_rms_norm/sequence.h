@@ -12,6 +12,7 @@ namespace einkorn::gated_rms_norm {
 
 struct Sequence {
   using Problem = GatedRmsNorm::Problem;
+  static constexpr bool kBatchInvariant = true;  // its parts are asked, too
 
   /// Each part has a tiling of its own.
   struct Tiling {

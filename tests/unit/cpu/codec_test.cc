@@ -34,6 +34,22 @@ HWY_ATTR void widen_all(const std::uint16_t* source, float* out, std::size_t cou
     F32Codec::store(Codec::load(source + i), out + i);
   }
 }
+/// Twice `count` elements, alternately of the two.
+template <class Codec>
+HWY_ATTR void interleave_all(const float* even, const float* odd, typename Codec::Raw* out,
+                             std::size_t count) {
+  for (std::size_t i = 0; i < count; i += hn::Lanes(F32Tag())) {
+    Codec::store_pairs(F32Codec::load(even + i), F32Codec::load(odd + i), out + 2 * i);
+  }
+}
+HWY_ATTR void interleave(bool f16, const float* even, const float* odd, std::uint16_t* out,
+                         std::size_t count) {
+  f16 ? interleave_all<F16Codec>(even, odd, out, count)
+      : interleave_all<BF16Codec>(even, odd, out, count);
+}
+HWY_ATTR void interleave_f32(const float* even, const float* odd, float* out, std::size_t count) {
+  interleave_all<F32Codec>(even, odd, out, count);
+}
 HWY_ATTR void narrow(bool f16, const float* source, std::uint16_t* out, std::size_t count) {
   f16 ? narrow_all<F16Codec>(source, out, count) : narrow_all<BF16Codec>(source, out, count);
 }
@@ -50,6 +66,8 @@ namespace {
 
 HWY_EXPORT(narrow);
 HWY_EXPORT(widen);
+HWY_EXPORT(interleave);
+HWY_EXPORT(interleave_f32);
 
 template <class F>
 void for_each_target(F&& f) {
@@ -108,6 +126,38 @@ TEST(Codec, NarrowsLikeTheScalarCode) {
       }
       EXPECT_EQ(wrong, 0) << (f16 ? "f16" : "bf16");
     }
+  });
+}
+
+TEST(Codec, StoresPairsAsItStoresEach) {
+  constexpr std::size_t kCount = 1 << 12;
+  std::vector<float> even(kCount), odd(kCount);
+  for (std::size_t i = 0; i < kCount; ++i) {
+    // Every sign and exponent, and a mantissa that rounds up in both types.
+    even[i] = std::bit_cast<float>(static_cast<std::uint32_t>(i) << 20 | 0xfedcbU);
+    odd[i] = -even[kCount - 1 - i];
+  }
+  std::vector<std::uint16_t> first(kCount), second(kCount), pairs(2 * kCount);
+  std::vector<float> wide(2 * kCount);
+  for_each_target([&] {
+    for (const bool f16 : {false, true}) {
+      HWY_DYNAMIC_DISPATCH(narrow)(f16, even.data(), first.data(), kCount);
+      HWY_DYNAMIC_DISPATCH(narrow)(f16, odd.data(), second.data(), kCount);
+      HWY_DYNAMIC_DISPATCH(interleave)(f16, even.data(), odd.data(), pairs.data(), kCount);
+      int wrong = 0;
+      for (std::size_t i = 0; i < kCount; ++i) {
+        wrong += pairs[2 * i] == first[i] && pairs[2 * i + 1] == second[i] ? 0 : 1;
+      }
+      EXPECT_EQ(wrong, 0) << (f16 ? "f16" : "bf16");
+    }
+    HWY_DYNAMIC_DISPATCH(interleave_f32)(even.data(), odd.data(), wide.data(), kCount);
+    int wrong = 0;
+    for (std::size_t i = 0; i < kCount; ++i) {
+      const auto bits = [](float value) { return std::bit_cast<std::uint32_t>(value); };
+      const bool same = bits(wide[2 * i]) == bits(even[i]) && bits(wide[2 * i + 1]) == bits(odd[i]);
+      wrong += same ? 0 : 1;
+    }
+    EXPECT_EQ(wrong, 0) << "f32";
   });
 }
 

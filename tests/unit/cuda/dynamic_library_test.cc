@@ -71,6 +71,15 @@ TEST_F(DynamicLibraryTest, SearchesInTheDocumentedOrder) {
                           package, toolkit, "libthing.so.2", "libthing.so.1"));
 }
 
+TEST_F(DynamicLibraryTest, FindsWheelsBesideThePackageThatALibraryIsIn) {
+  for (const char* folder : {"venv/lib/python3.13/site-packages", "local/lib/dist-packages"}) {
+    const std::string wheel = file(std::string(folder) + "/nvidia/cu13/lib/libthing.so.2");
+    SearchRoots roots;
+    roots.anchors = {root_ / folder / "einkorn/lib"};
+    EXPECT_THAT(searched(roots), testing::Contains(wheel));
+  }
+}
+
 TEST_F(DynamicLibraryTest, AnOverrideIsTheOnlyCandidate) {
   file("toolkit/lib64/libthing.so.2");
   SearchRoots roots;

@@ -86,6 +86,35 @@ TEST(Plan, HostStagesRunInOrder) {
   EXPECT_EQ(executable.plan().stages.size(), 3U);
 }
 
+TEST(Plan, CallStagesRunOnTheCallersStream) {
+  std::vector<int> log;
+  Plan plan;
+  plan.stages.emplace_back(host(1));
+  plan.stages.emplace_back(
+      CallStage{.name = "outside", .run = [&log](const void* args, Stream stream) {
+                  EXPECT_EQ(static_cast<const Args*>(args)->log, &log);
+                  EXPECT_EQ(stream.device, kCpuDevice);
+                  log.push_back(2);
+                }});
+  const std::vector<Leaf> all = leaves(plan);
+  ASSERT_EQ(all.size(), 2U);
+  EXPECT_EQ(all[1].path, "outside");
+  const Executable executable(std::move(plan), DeviceInfo{});
+  const Args args{&log};
+  executable.run(&args, Stream::cpu());
+  executable.run_leaf(1, &args, Stream::cpu(), {});
+  EXPECT_THAT(log, ElementsAre(1, 2, 2));
+}
+
+TEST(Plan, ACallStageMayBeOfAPlanForAnyDevice) {
+  Plan plan;
+  plan.stages.emplace_back(CallStage{.name = "outside", .run = [](const void*, Stream) {}});
+  DeviceInfo gpu;
+  gpu.device = cuda_device(0);
+  EXPECT_FALSE(plan_refusal(plan, gpu));
+  EXPECT_TRUE(compile_requests(plan, "sm_90a").empty());
+}
+
 TEST(Plan, NoStagesDoNothing) {
   const Executable executable(Plan{}, DeviceInfo{});
   EXPECT_NO_THROW(executable.run(nullptr, Stream::cpu()));

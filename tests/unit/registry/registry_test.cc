@@ -150,6 +150,24 @@ TEST(Registry, AViewDoesNotChangeWhenSomethingIsAdded) {
   EXPECT_EQ(registry()->find(op.name).variants.size(), 1U);
 }
 
+TEST(Registry, AVariantTakesTheFirstPlaceOrAnothersWhenAsked) {
+  registry_with_scale();
+  const OpDef& op = fresh_op();
+  register_op(op);
+  static Variant plain = kEven;
+  static Variant better = kEven;
+  static Variant preferred = kEven;
+  for (Variant* one : {&plain, &better, &preferred}) one->op = op.name;
+  preferred.version = 2;
+  register_variant(plain);
+  register_variant(preferred, {.first = true});
+  EXPECT_THROW(register_variant(better), Error);
+  register_variant(better, {.replace = true});
+  const auto view = registry();
+  EXPECT_EQ(view->find(op.name).variants,
+            (std::vector<const Variant*>{&preferred, &better, op.reference_variant}));
+}
+
 TEST(Registry, VariantTellsItsTilingsAndPlans) {
   const AnyProblem eight = problem("n=8");
   const auto tilings = kEven.tilings(eight.get(), cpu_info());

@@ -184,6 +184,8 @@ HWY_EXPORT(run_block);
 constexpr std::int64_t kBlockCols = 1 << 13;
 
 struct RowsV1 {
+  static constexpr bool kBatchInvariant = true;  // element by element
+
   struct Tiling {
     bool stream = false;
 

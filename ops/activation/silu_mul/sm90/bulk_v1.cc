@@ -13,6 +13,8 @@ namespace einkorn::silu_mul::sm90 {
 struct BulkV1 {
   using Problem = SiluMul::Problem;
 
+  static constexpr bool kBatchInvariant = true;  // element by element
+
   struct Tiling {
     int warps = 8;   ///< warps a block
     int items = 4;   ///< vectors a lane and tile

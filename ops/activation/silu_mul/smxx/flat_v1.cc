@@ -11,6 +11,8 @@ namespace einkorn::silu_mul::smxx {
 struct FlatV1 {
   using Problem = SiluMul::Problem;
 
+  static constexpr bool kBatchInvariant = true;  // element by element
+
   struct Tiling {
     int threads = 256;
     int items = 1;  ///< vectors a thread has in flight of each input

@@ -280,6 +280,9 @@ RowSpan span_of(const TensorView& tensor, std::int64_t rows) {
 }
 
 struct RowsV1 {
+  static constexpr bool kBatchInvariant =
+      true;  // a row is summed alone, in an order that follows from cols
+
   struct Tiling {
     bool stream = false;
 

@@ -13,6 +13,8 @@ namespace einkorn::rms_norm::sm90 {
 struct BulkV1 {
   using Problem = RmsNorm::Problem;
 
+  static constexpr bool kBatchInvariant = true;  // the order of a sum follows from cols
+
   struct Tiling {
     int lanes = 128;  ///< threads a group, which works on one row
     int items = 4;    ///< vectors a thread

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include <einkorn/batch_invariant.h>
 #include <einkorn/expression.h>
 #include <fmt/format.h>
 
@@ -14,6 +15,8 @@ struct LoopV1 {
   static constexpr std::int64_t kMaxBlocks = 0x7fffffff;  // of a grid's x
   using Problem = RmsNorm::Problem;
 
+  static constexpr bool kBatchInvariant = true;  // see supports()
+
   struct Tiling {
     int threads = 1024;
 
@@ -25,6 +28,12 @@ struct LoopV1 {
 
   static std::optional<Refusal> supports(const Problem& problem, const DeviceInfo&) {
     if (problem.dtype == kF64) return Refusal{"dtype f64: only the reference has it"};
+    Problem aligned = problem;
+    aligned.align = 16;  // one row of a strided tensor does not show its stride's alignment
+    if (batch_invariant_mode() && vector_width(problem) != vector_width(aligned)) {
+      return Refusal{
+          fmt::format("align {}: another order of sums than one row alone has", problem.align)};
+    }
     return std::nullopt;
   }
 

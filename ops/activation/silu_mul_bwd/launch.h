@@ -1,0 +1,31 @@
+#pragma once
+
+// What the CUDA variants of silu_mul_bwd share on the host.
+
+#include <string>
+
+#include "ops/activation/silu_mul_bwd/contract.h"
+#include "ops/activation/silu_mul_bwd/params.h"
+
+namespace einkorn::silu_mul_bwd {
+
+/// A problem as kernels see it: without gaps and halves all rows are one long row.
+struct Extent {
+  std::int64_t rows;
+  std::int64_t cols;
+};
+Extent extent(const SiluMulBwd::Problem& problem);
+
+/// Elements of dy that one thread may move at a time: the most that fit 16 bytes, divide the row,
+/// and keep every address aligned.
+int vector_width(const SiluMulBwd::Problem& problem);
+
+/// The device type `Traits<...>` for a problem.
+std::string traits(const SiluMulBwd::Problem& problem);
+
+Params make_params(const SiluMulBwd::Problem& problem);
+
+/// Writes what depends on the call.
+void bind(const SiluMulBwd::Args& args, Params& params);
+
+}  // namespace einkorn::silu_mul_bwd

@@ -1,0 +1,39 @@
+#pragma once
+
+// What the CUDA variants of rms_norm_bwd share on the host.
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "ops/norm/rms_norm_bwd/contract.h"
+#include "ops/norm/rms_norm_bwd/params.h"
+
+namespace einkorn::rms_norm_bwd {
+
+/// Elements of a piece: the most that fit 16 bytes and divide the row. Where addresses are aligned to
+/// less, a piece moves in several accesses: so the order of a row's sums is a matter of cols alone.
+int vector_width(const RmsNormBwd::Problem& problem);
+
+/// The device type `Traits<...>` for a problem.
+std::string traits(const RmsNormBwd::Problem& problem);
+
+/// Parameters with all that depends on the problem alone; rows are summed in `partial_rows` parts.
+Params make_params(const RmsNormBwd::Problem& problem, std::int64_t partial_rows);
+
+/// Bytes of a workspace for the partial sums of dweight; 0 without dweight.
+std::size_t partial_bytes(const Params& params);
+
+/// Writes what depends on the call: pointers, strides, eps, offset. The workspace holds
+/// partial_bytes() of partial sums, then what else a variant keeps there.
+void bind(const RmsNormBwd::Args& args, std::byte* workspace, Params& params);
+
+/// The second stage: dweight from the partial sums. `file` is the variant's own, which includes the
+/// kernel.
+LaunchStage sum_stage(std::string file, const RmsNormBwd::Problem& problem, const Params& params,
+                      const DeviceInfo& device);
+
+/// What the stage that writes dx and the partial sums moves and computes.
+Cost gradient_cost(const RmsNormBwd::Problem& problem, const Params& params);
+
+}  // namespace einkorn::rms_norm_bwd

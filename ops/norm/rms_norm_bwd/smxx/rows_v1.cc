@@ -1,0 +1,207 @@
+// Host side of rms_norm_bwd/smxx/rows_v1; the idea is told in rows_v1.cu.
+
+#include <algorithm>
+#include <optional>
+#include <vector>
+
+#include <einkorn/expression.h>
+#include <fmt/format.h>
+
+#include "ops/norm/rms_norm_bwd/contract.h"
+#include "ops/norm/rms_norm_bwd/launch.h"
+
+namespace einkorn::rms_norm_bwd::smxx {
+
+struct RowsV1 {
+  using Problem = RmsNormBwd::Problem;
+
+  static constexpr const char* kFile = "ops/norm/rms_norm_bwd/smxx/rows_v1.cu";
+  static constexpr std::int64_t kMaxBlocks = 0x7fffffff;  // of a grid's x
+  static constexpr std::int64_t kMaxSmem = 48 * 1024;     // static, a block
+  static constexpr int kMaxElements = 32;                 // of a row, a thread
+  static constexpr std::int64_t kMinSums = 64;            // partial sums that the contract asks for
+
+  /// dx of a row does not depend on other rows, since how a row is shared out follows from its length
+  /// alone; dweight is over all of them by its meaning.
+  static constexpr bool kBatchInvariant = true;
+
+  struct Tiling {
+    int lanes = 128;    ///< threads a row
+    int items = 4;      ///< vectors a thread
+    int rows = 1;       ///< rows a block at a time
+    int blocks = 3;     ///< blocks that stay on each multiprocessor
+    bool ahead = true;  ///< a row's loads begin before the row before it is summed
+
+    bool operator==(const Tiling&) const = default;
+    static constexpr auto fields() {
+      return std::tuple{field("lanes", &Tiling::lanes, "threads a row"),
+                        field("items", &Tiling::items, "vectors a thread"),
+                        field("rows", &Tiling::rows, "rows a block at a time"),
+                        field("blocks", &Tiling::blocks, "blocks that stay on a multiprocessor"),
+                        field("ahead", &Tiling::ahead, "load the next row before summing this one")};
+    }
+  };
+
+  static int vectors(const Problem& problem) {
+    return static_cast<int>(problem.cols / vector_width(problem));
+  }
+  static int threads(const Tiling& tiling) { return tiling.lanes * tiling.rows; }
+
+  /// Registers a thread that the assembler gets by with, over all dtypes, roundings and shapes, for
+  /// sm_80 to sm_100 (tests/ops/compile_test.cc): addresses, scalars and bounds; for an element its
+  /// sum, the raw values of one row or two, and what they become on the way.
+  static int registers(const Problem& problem, const Tiling& tiling) {
+    const int vec = vector_width(problem);
+    const int elements = tiling.items * vec;
+    const auto raw = [vec](std::optional<DType> dtype) {
+      return dtype ? std::max(bits(*dtype), 32 / vec) : 0;
+    };
+    const int of_row = 2 * raw(problem.dtype) + raw(problem.residual);
+    const int element_bits = (problem.dweight ? 32 : 0) + raw(problem.weight) +
+                             of_row * (tiling.ahead ? 2 : 1);
+    int extra = vec < 4 ? tiling.items : 0;  // bounds
+    if (problem.residual) extra += elements / 2 + 4;
+    if (tiling.rows > 1) extra += elements / 4;
+    if (problem.align * 8 < vec * bits(problem.dtype)) extra += elements;  // pieces put together
+    return std::max(64, 31 + elements * 5 / 8 + extra + element_bits * elements / 32);
+  }
+
+  /// Bytes of shared memory: warps' sums twice, and where rows are side by side one row of dweight.
+  static std::int64_t shared_bytes(const Problem& problem, const Tiling& tiling) {
+    const int warps = (threads(tiling) + 31) / 32;
+    const bool together = problem.dweight && tiling.rows > 1;
+    const int row = together ? tiling.lanes * tiling.items * vector_width(problem) : 1;
+    // The second array may begin at a multiple of 16.
+    return 2 * warps * 2 * std::int64_t{sizeof(float)} + 16 + row * std::int64_t{sizeof(float)};
+  }
+
+  static std::optional<Refusal> supports(const Problem& problem, const DeviceInfo& device) {
+    if (problem.dtype == kF64) return Refusal{"dtype f64: only the reference has it"};
+    if (!tilings(problem, device).empty()) return std::nullopt;
+    return Refusal{fmt::format(
+        "cols {} needs more than {} elements a thread, or more registers than 1024 threads have "
+        "({} elements a vector)",
+        problem.cols, kMaxElements, vector_width(problem))};
+  }
+
+  static std::optional<Refusal> validate(const Problem& problem, const Tiling& tiling,
+                                         const DeviceInfo& device) {
+    const auto [lanes, items, rows, blocks, ahead] = tiling;
+    if (lanes < 8 || lanes > 1024 || (lanes & (lanes - 1)) != 0) {
+      return Refusal{fmt::format("lanes {} is not a power of two from 8 to 1024", lanes)};
+    }
+    if (rows < 1 || lanes * std::int64_t{rows} > 1024 || lanes * rows % 32 != 0) {
+      return Refusal{fmt::format("{} rows of {} lanes are not 1 to 32 whole warps", rows, lanes)};
+    }
+    if (blocks < 1 || std::int64_t{blocks} * lanes * rows > device.max_threads_per_sm) {
+      return Refusal{fmt::format("{} blocks of {} threads are not 1 to {} threads", blocks,
+                                 lanes * rows, device.max_threads_per_sm)};
+    }
+    if (items < 1 || std::int64_t{lanes} * items < vectors(problem)) {
+      return Refusal{fmt::format("{} lanes of {} vectors of {} elements do not cover {} columns",
+                                 lanes, items, vector_width(problem), problem.cols)};
+    }
+    if (std::int64_t{items} * vector_width(problem) > kMaxElements) {
+      return Refusal{fmt::format("{} vectors of {} elements > {}, what a thread's registers hold",
+                                 items, vector_width(problem), kMaxElements)};
+    }
+    if (shared_bytes(problem, tiling) > kMaxSmem) {
+      return Refusal{fmt::format("{} bytes of shared memory > {}", shared_bytes(problem, tiling),
+                                 kMaxSmem)};
+    }
+    const int limit = registers_under_bounds(lanes * rows, blocks);
+    if (registers(problem, tiling) > limit) {
+      return Refusal{fmt::format("{} registers a thread > {}, what {} blocks of {} threads leave",
+                                 registers(problem, tiling), limit, blocks, lanes * rows)};
+    }
+    return std::nullopt;
+  }
+
+  /// Bytes of inputs that a multiprocessor has asked for at a time, on average; without `ahead` a
+  /// block waits for its sums half of the time.
+  static double in_flight(const Problem& problem, const Tiling& tiling) {
+    const int row_bits =
+        2 * bits(problem.dtype) + (problem.residual ? bits(*problem.residual) : 0);
+    const double bytes = static_cast<double>(threads(tiling)) * tiling.blocks * tiling.items *
+                         vector_width(problem) * row_bits / 8;
+    return tiling.ahead ? bytes : bytes / 2;
+  }
+
+  /// `shape` with the most blocks that fit, at most 8: each writes a row of partial sums. None fit:
+  /// nothing.
+  static std::optional<Tiling> filled(const Problem& problem, Tiling shape,
+                                      const DeviceInfo& device) {
+    for (shape.blocks = 8; shape.blocks >= 1; --shape.blocks) {
+      if (!validate(problem, shape, device)) return shape;
+    }
+    return std::nullopt;
+  }
+
+  /// Every row shape that covers cols, the heuristic's first. How many rows there are decides rows,
+  /// blocks and ahead only, none of which changes a row's bits.
+  static std::vector<Tiling> tilings(const Problem& problem, const DeviceInfo& device) {
+    std::vector<Tiling> out;
+    for (int lanes = 8; lanes <= 1024; lanes *= 2) {
+      if (lanes > 8 && lanes / 2 >= vectors(problem)) break;  // half the threads would idle
+      Tiling shape{.lanes = lanes, .items = 1, .rows = std::max(1, 128 / lanes)};
+      while (lanes * shape.items < vectors(problem)) shape.items *= 2;
+      for (const bool ahead : {true, false}) {
+        shape.ahead = ahead;
+        if (const auto tiling = filled(problem, shape, device)) out.push_back(*tiling);
+      }
+    }
+    // 40 KiB are in flight at the bandwidth of an H200 and 1 us of latency under load (Little's
+    // law); beyond that fewer partial sums are better. Not measured yet.
+    constexpr double kEnough = 40 * 1024;
+    std::ranges::stable_sort(out, [&](const Tiling& a, const Tiling& b) {
+      const double a_bytes = std::min(in_flight(problem, a), kEnough);
+      const double b_bytes = std::min(in_flight(problem, b), kEnough);
+      return a_bytes != b_bytes ? a_bytes > b_bytes : a.blocks < b.blocks;
+    });
+    return out;
+  }
+
+  /// Blocks: as many as stay on the device, and 64 where it is small, but none without a row.
+  static std::int64_t grid(const Problem& problem, const Tiling& tiling,
+                           const DeviceInfo& device) {
+    const std::int64_t all = (problem.rows + tiling.rows - 1) / tiling.rows;
+    const std::int64_t staying = std::int64_t{device.sm_count} * tiling.blocks;
+    return std::min({all, std::max(staying, kMinSums), kMaxBlocks});
+  }
+
+  static Plan plan(const Problem& problem, const Tiling& tiling, const DeviceInfo& device) {
+    Plan out;
+    const Params params = make_params(problem, grid(problem, tiling, device));
+    out.workspace_bytes = partial_bytes(params);
+    if (problem.rows > 0) out.stages.emplace_back(rows_stage(problem, tiling, params, device));
+    if (problem.dweight) out.stages.emplace_back(sum_stage(kFile, problem, params, device));
+    return out;
+  }
+
+  static LaunchStage rows_stage(const Problem& problem, const Tiling& tiling, const Params& params,
+                                const DeviceInfo& device) {
+    const int vec = vector_width(problem);
+    const bool exact = std::int64_t{tiling.lanes} * tiling.items * vec == problem.cols;
+    cuda::Launch launch;
+    launch.grid.x = static_cast<std::uint32_t>(params.partial_rows);
+    launch.block.x = static_cast<std::uint32_t>(threads(tiling));
+    launch.pdl = device.cc >= 90;
+    LaunchStage stage = launch_stage<RmsNormBwd::Args, Params>(
+        "rows_v1", kFile,
+        jit::instantiate("einkorn::rms_norm_bwd::smxx::rows_v1",
+                         {traits(problem), vec, problem.align, tiling.lanes, tiling.items,
+                          tiling.rows, tiling.blocks, tiling.ahead, exact}),
+        launch, params, bind);
+    stage.cost = gradient_cost(problem, params);
+    stage.needs = {.registers = registers_under_bounds(threads(tiling), tiling.blocks),
+                   .static_smem = shared_bytes(problem, tiling)};
+    return stage;
+  }
+};
+
+extern const Variant rows_v1;
+constexpr Variant rows_v1 = make_variant<RmsNormBwd, RowsV1>(
+    "smxx", "rows", 1, "cuda",
+    "rows in the registers of blocks that stay and carry dweight; one pass over memory");
+
+}  // namespace einkorn::rms_norm_bwd::smxx

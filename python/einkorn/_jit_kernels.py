@@ -1,0 +1,313 @@
+"""Kernels of one's own, compiled: what einkorn.jit.load gives."""
+
+import json
+import pathlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ._jit_arguments import Parameter, Passing
+
+#: A size of one to three dimensions.
+Dims = int | Sequence[int]
+
+
+def _run_of(one: Any, arguments: tuple[Any, ...], settings: tuple[Any, ...]) -> Any:
+    return one._run(arguments, settings)
+
+
+# True only while torch.compile traces, and what it is not to trace then; until PyTorch is there it
+# cannot.
+_is_compiling: Callable[[], bool] = bool
+_apart: Callable[..., Any] = _run_of
+
+
+def meet_torch(torch: Any) -> None:
+    """From now on a call that torch.compile traces breaks its graph, and runs as it is."""
+    global _is_compiling, _apart  # noqa: PLW0603  (filled once PyTorch is there)
+    if _apart is _run_of:
+        _apart = torch.compiler.disable(_run_of)
+        _is_compiling = torch.compiler.is_compiling
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One kernel of an artifact, and what it takes of a multiprocessor (0 for the CPU's)."""
+
+    expression: str  #: as asked for: "k<float, 4>"
+    lowered: str  #: its mangled name
+    registers: int  #: per thread
+    static_smem: int  #: bytes per block
+    stack_bytes: int  #: local memory frame per thread
+    spill_stores: int  #: bytes per thread
+    spill_loads: int  #: bytes per thread
+
+    @property
+    def spills(self) -> int:
+        """Bytes per thread, stored and loaded."""
+        return self.spill_stores + self.spill_loads
+
+
+class Compiled:
+    """What one compilation gave."""
+
+    def __init__(self, name: str, program: Any) -> None:
+        facts = json.loads(program("facts", ""))
+        self._program = program
+        self.name = name
+        self.target: str = facts["target"]  #: "cuda", "cpu" or "ffi"
+        self.compiler: str = facts["compiler"]  #: "nvrtc 13.0"
+        self.compile_ms: float = facts["compile_ms"]  #: of the compilation, whoever ran it
+        self.key: str = facts["key"]  #: in the cache: 64 hexadecimal digits
+        self.log: str = facts["log"]  #: the compiler's whole output
+        self.entries = tuple(Entry(**one) for one in facts["entries"])
+        self.functions: tuple[str, ...] = tuple(facts["functions"])  #: of an "ffi" module
+
+    def __repr__(self) -> str:
+        shown = ", ".join(one.expression for one in self.entries) or ", ".join(self.functions)
+        return f"<einkorn {self.target} code {self.name}: {shown}, by {self.compiler}>"
+
+    @property
+    def image(self) -> bytes:
+        """A cubin, or a shared object."""
+        return bytes(self._program("image", ""))
+
+    def save(self, path: str | pathlib.Path) -> None:
+        """Writes the image to a file."""
+        pathlib.Path(path).write_bytes(self.image)
+
+    def parameters(self, expression: str | None = None) -> tuple[Parameter, ...]:
+        """Those of an entry, or of the only one. ValueError: no such entry, several and none named.
+
+        RuntimeError for the CPU's: they cannot be loaded here.
+        """
+        if expression is None:
+            if len(self.entries) != 1:
+                raise ValueError(
+                    f"jit: {self.name}: entry: expected one of {len(self.entries)} named, got none"
+                )
+            expression = self.entries[0].expression
+        return tuple(
+            Parameter(**one) for one in json.loads(self._program("parameters", expression))
+        )
+
+
+class Kernel:
+    """What kernels of the GPU and of the CPU have in common."""
+
+    def __init__(self, compiled: Compiled, expression: str) -> None:
+        self.compiled = compiled
+        self.name = compiled.name
+        self.entry = next(one for one in compiled.entries if one.expression == expression)
+        self.parameters = compiled.parameters(expression)
+        self._function: Any = compiled._program("kernel", expression)
+
+    def __repr__(self) -> str:
+        types = ", ".join(one.type or f"{one.bytes} bytes" for one in self.parameters)
+        return f"<einkorn {self.compiled.target} kernel {self.entry.expression}({types})>"
+
+
+def _dims(size: Dims, what: str, who: str) -> tuple[int, int, int]:
+    if type(size) is int:
+        return (size, 1, 1)
+    sizes = (size,) if hasattr(size, "__index__") else tuple(size)  # type: ignore[arg-type]
+    if not 1 <= len(sizes) <= 3 or not all(hasattr(one, "__index__") for one in sizes):
+        raise TypeError(f"{who}: {what}: expected one to three integers, got {size!r}")
+    whole = [one.__index__() for one in sizes]
+    return (*whole, 1, 1)[:3]  # type: ignore[return-value]
+
+
+class CudaKernel(Kernel):
+    """A kernel of the GPU. Its module is loaded at the first launch, or by prepare()."""
+
+    def __call__(
+        self,
+        *arguments: Any,
+        grid: Dims,
+        block: Dims,
+        smem: int = 0,
+        cluster: Dims | None = None,
+        pdl: bool = False,
+        cooperative: bool = False,
+        device: int | None = None,
+    ) -> None:
+        """Queues one launch on the current stream of the arguments' framework.
+
+        Arrays become pointers to their first element: shapes and strides are the kernel's business.
+        Numbers become what the parameter is, when they fit exactly; a float may be rounded. None is
+        a null pointer, bytes are a struct by value, ctypes.c_void_p is an address.
+
+        Args:
+            grid: Blocks. With a size of 0 nothing is launched.
+            block: Threads of a block.
+            smem: Bytes of dynamic shared memory; the opt-in above 48 KiB is made for you.
+            cluster: Blocks of a cluster.
+            pdl: May start before the stream's previous kernel ends; the kernel has to execute
+                griddepcontrol.wait before it touches what others write.
+            cooperative: All blocks run at once.
+            device: For a kernel without arrays; they tell it otherwise.
+
+        Raises:
+            TypeError: Number, kind, size or dtype of an argument; an array of JAX for a parameter
+                that is no pointer to const.
+            ValueError: A number that the parameter cannot hold, an array of another device, a
+                read-only one of NumPy to be written, a geometry that breaks a limit.
+            RuntimeError: A tensor that requires a gradient; no GPU; the driver refuses.
+        """
+        settings = (grid, block, smem, cluster, pdl, cooperative, device)
+        if _is_compiling():
+            _apart(self, arguments, settings)
+        else:
+            self._run(arguments, settings)
+
+    launch = __call__
+
+    def _run(self, arguments: tuple[Any, ...], settings: tuple[Any, ...]) -> None:
+        passing = Passing(self.entry.expression, arguments, self.parameters)
+        passing.call(self._function, self._head(4 if passing.wait else 0, *settings))
+
+    def _head(
+        self,
+        flags: int,
+        grid: Dims,
+        block: Dims,
+        smem: int = 0,
+        cluster: Dims | None = None,
+        pdl: bool = False,
+        cooperative: bool = False,
+        device: int | None = None,
+    ) -> tuple[int, ...]:
+        """The twelve numbers that go before a launch's arguments."""
+        who = self.entry.expression
+        return (
+            flags | (1 if pdl else 0) | (2 if cooperative else 0),
+            *_dims(grid, "grid", who),
+            *_dims(block, "block", who),
+            smem,
+            *((1, 1, 1) if cluster is None else _dims(cluster, "cluster", who)),
+            -1 if device is None else device,
+        )
+
+    def prepare(
+        self, *, block: Dims, smem: int = 0, cluster: Dims | None = None, device: int = 0
+    ) -> None:
+        """Loads the kernel on a device and makes the opt-ins, which a capturing stream may forbid.
+
+        Launching does both when they are due. RuntimeError: no GPU.
+        """
+        self._function(*self._head(8, 1, block, smem, cluster, False, False, device))
+
+    def as_custom_op(
+        self,
+        name: str,
+        *,
+        arguments: Sequence[str],
+        mutates: Sequence[str] | None = None,
+        grid: Dims | Callable[..., Dims],
+        block: Dims | Callable[..., Dims],
+        smem: int | Callable[..., int] = 0,
+        cluster: Dims | None = None,
+        pdl: bool = False,
+        cooperative: bool = False,
+    ) -> Any:
+        """Registers the kernel as an operator of PyTorch, for torch.compile(fullgraph=True).
+
+        Args:
+            name: "namespace::name"; once in a process.
+            arguments: A name for each parameter; one that ends with "?" may be None.
+            mutates: Those that are written; None: all whose parameter is no pointer to const.
+            grid: Blocks, or a function of the operator's arguments that gives them; block and smem
+                likewise.
+
+        Returns the operator, a torch.library.CustomOpDef that is called as f(*arguments).
+        ValueError: names that do not agree with the parameters. TypeError: a parameter that
+        PyTorch's schemas have no type for.
+        """
+        from ._jit_torch import custom_op
+
+        def value(one: Any, values: tuple[Any, ...]) -> Any:
+            return one(*values) if callable(one) else one
+
+        def run(*values: Any) -> None:
+            sizes = (value(one, values) for one in (grid, block, smem))
+            self._run(values, (*sizes, cluster, pdl, cooperative))
+
+        return custom_op(self, name, arguments, mutates, run, "cuda")
+
+
+class CpuKernel(Kernel):
+    """A C++ function that writes through its pointers; done when the call returns."""
+
+    def __call__(self, *arguments: Any) -> None:
+        """Calls it, the interpreter's lock released. Arguments and errors as a CudaKernel's;
+        RuntimeError also for an exception that the function throws."""
+        if _is_compiling():
+            _apart(self, arguments, ())
+        else:
+            self._run(arguments, ())
+
+    launch = __call__
+
+    def _run(self, arguments: tuple[Any, ...], _: tuple[Any, ...]) -> None:
+        Passing(self.entry.expression, arguments, self.parameters).call(self._function)
+
+    def as_custom_op(
+        self, name: str, *, arguments: Sequence[str], mutates: Sequence[str] | None = None
+    ) -> Any:
+        """As CudaKernel.as_custom_op, for tensors of the CPU."""
+        from ._jit_torch import custom_op
+
+        def run(*values: Any) -> None:
+            self._run(values, ())
+
+        return custom_op(self, name, arguments, mutates, run, "cpu")
+
+
+class FfiFunction:
+    """A function that a module exports by TVM_FFI_DLL_EXPORT_TYPED_FUNC."""
+
+    def __init__(self, module: str, name: str, function: Any) -> None:
+        self.name = name
+        self._who = f"{module}: {name}"
+        self._function = function
+
+    def __repr__(self) -> str:
+        return f"<einkorn function {self._who}>"
+
+    def __call__(self, *arguments: Any) -> Any:
+        """Calls it with the current stream of the arguments' framework as tvm-ffi's.
+
+        It tells nothing of what it writes: arrays of JAX and read-only ones of NumPy are refused.
+        Errors are those that it raises.
+        """
+        return _apart(self, arguments, ()) if _is_compiling() else self._run(arguments, ())
+
+    def _run(self, arguments: tuple[Any, ...], _: tuple[Any, ...]) -> Any:
+        return Passing(self._who, arguments, None).call(self._function)
+
+
+class FfiModule:
+    """Host and device code in one source; its functions are attributes."""
+
+    def __init__(self, compiled: Compiled) -> None:
+        self.compiled = compiled
+        self.name = compiled.name
+        self.functions = {
+            name: FfiFunction(compiled.name, name, compiled._program("function", name))
+            for name in compiled.functions
+        }
+
+    def __repr__(self) -> str:
+        return f"<einkorn module {self.name}: {', '.join(self.functions)}>"
+
+    def __getattr__(self, name: str) -> FfiFunction:
+        functions = self.__dict__.get("functions", {})
+        if name in functions:
+            return functions[name]
+        raise AttributeError(
+            f"jit: {self.__dict__.get('name')}: expected a function that the module exports, got "
+            f"'{name}'\n  exported: {', '.join(functions)}"
+        )
+
+    def __dir__(self) -> list[str]:
+        return [*super().__dir__(), *self.functions]

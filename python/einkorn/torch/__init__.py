@@ -1,0 +1,32 @@
+"""einkorn for PyTorch: importing it registers `torch.ops.einkorn.*`, one operator for each op.
+
+    import einkorn.torch
+    y = torch.ops.einkorn.rms_norm(x, weight)
+    y, h = torch.ops.einkorn.rms_norm_residual_out(x, weight, residual)
+
+`einkorn.ops` does the same with less to type, and comes here where PyTorch's dispatcher is needed:
+for gradients, torch.compile, fake and meta tensors, modes and subclasses. Modules are in
+`einkorn.torch.nn`.
+"""
+
+from typing import Any
+
+try:
+    import torch
+except ImportError as error:
+    raise ImportError(
+        f"einkorn.torch: PyTorch cannot be imported: {error}\n  hint: pip install torch"
+    ) from error
+
+from ._forms import kernels
+from ._registration import call
+
+__all__ = ["call", "kernels", "nn"]
+
+
+def __getattr__(name: str) -> Any:
+    if name == "nn":
+        import importlib
+
+        return importlib.import_module(".nn", __name__)
+    raise AttributeError(f"module 'einkorn.torch' has no attribute '{name}'")

@@ -1,0 +1,50 @@
+"""How the kernels allocate, and which calls need nothing else from PyTorch's dispatcher."""
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor
+from torch._C import DispatchKey, DispatchKeySet
+
+_empty_like = torch.empty_like
+_CONTIGUOUS = torch.contiguous_format
+
+
+def like(model: Tensor) -> Tensor:
+    """Contiguous: the order of memory that PyTorch would keep of an overlapping view is none."""
+    return _empty_like(model, memory_format=_CONTIGUOUS)
+
+
+def shaped(model: Tensor, shape: Sequence[int]) -> Tensor:
+    # Asked for first because new_empty takes twice as long as empty_like.
+    return like(model) if shape == model.shape else model.new_empty(shape)
+
+
+def f32_plus(model: Tensor) -> torch.dtype:
+    """That of numbers kept apart from the tensors' own precision."""
+    return torch.float64 if model.dtype == torch.float64 else torch.float32
+
+
+def missing(op: str, output: str, models: Sequence[str]) -> Exception:
+    """What to raise where the tensor that an output is like was left out of the call."""
+    if len(models) == 1:
+        return ValueError(
+            f"{op}: {output}: expected not to be asked for without {models[0]}, got no {models[0]}"
+        )
+    return TypeError(f"{op}: {output}: expected one of {', '.join(models)}, got None for each")
+
+
+def _key_sets() -> frozenset[int]:
+    plain = set()
+    for dense, autograd in (
+        (DispatchKey.CPU, DispatchKey.AutogradCPU),
+        (DispatchKey.CUDA, DispatchKey.AutogradCUDA),
+    ):
+        keys = DispatchKeySet(dense) | DispatchKeySet(autograd)
+        plain.add(keys.raw_repr())
+    return frozenset(plain)
+
+
+#: The dispatch keys of a call in which only tensors of one device's memory take part: no subclass,
+#: no mode, no fake, functional, batched, sparse or quantised tensor, no lazy conjugation.
+PLAIN = _key_sets()

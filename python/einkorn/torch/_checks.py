@@ -1,0 +1,191 @@
+"""What a contract refuses of tensors that have no memory: device, rank, dtype, sizes.
+
+The library checks every call that runs; what it can say of strides and addresses is not repeated.
+Sizes are compared by torch._check, which keeps symbolic ones symbolic.
+"""
+
+from collections.abc import Callable, Sequence
+
+import torch
+from torch import Tensor
+
+_FLOATS = (torch.float32, torch.float16, torch.bfloat16, torch.float64)
+_HALVES = (torch.float32, torch.float16, torch.bfloat16)
+
+
+class _Arguments:
+    """The tensors of one call, by name."""
+
+    def __init__(self, op: str) -> None:
+        self.op = op
+
+    def dtype(self, name: str, tensor: Tensor, dtypes: Sequence[torch.dtype]) -> None:
+        if tensor.dtype not in dtypes:
+            expected = " or ".join(str(one) for one in dtypes)
+            raise TypeError(f"{self.op}: {name} dtype: expected {expected}, got {tensor.dtype}")
+
+    def rank(self, name: str, tensor: Tensor, rank: int) -> None:
+        if tensor.dim() != rank:
+            raise TypeError(
+                f"{self.op}: {name} rank: expected {rank}, got {tensor.dim()}: {_shape(tensor)}"
+            )
+
+    def rows(self, name: str, tensor: Tensor, dtypes: Sequence[torch.dtype]) -> None:
+        """[..., cols]"""
+        if tensor.dim() == 0:
+            raise TypeError(f"{self.op}: {name} rank: expected at least 1, got 0")
+        self.dtype(name, tensor, dtypes)
+        torch._check_value(
+            tensor.shape[-1] >= 1,
+            lambda: f"{self.op}: {name} cols: expected at least 1, got {_shape(tensor)}",
+        )
+
+    def shape(self, name: str, tensor: Tensor, expected: Sequence[int]) -> None:
+        self.rank(name, tensor, len(expected))
+        for got, wanted in zip(tensor.shape, expected, strict=True):
+            torch._check_value(
+                got == wanted,
+                lambda: f"{self.op}: {name} shape: expected {list(expected)}, got {_shape(tensor)}",
+            )
+
+    def columns(self, name: str, tensor: Tensor, like: Tensor) -> None:
+        """[cols]"""
+        self.shape(name, tensor, like.shape[-1:])
+
+    def all_or_no_f64(self, tensors: dict[str, Tensor | None], first: Tensor) -> None:
+        for name, one in tensors.items():
+            if one is not None and (one.dtype == torch.float64) != (first.dtype == torch.float64):
+                raise TypeError(
+                    f"{self.op}: {name} dtype: expected torch.float64 for all tensors or for none, "
+                    f"got {one.dtype} beside {first.dtype}"
+                )
+
+
+def _shape(tensor: Tensor) -> list[int]:
+    return list(tensor.shape)
+
+
+def _rms_norm(x: Tensor, weight: Tensor | None, residual: Tensor | None) -> None:
+    given = _Arguments("rms_norm")
+    given.rows("x", x, _FLOATS)
+    if weight is not None:
+        given.dtype("weight", weight, _FLOATS)
+        given.columns("weight", weight, x)
+    if residual is not None:
+        given.dtype("residual", residual, _FLOATS)
+        given.shape("residual", residual, x.shape)
+    given.all_or_no_f64({"weight": weight, "residual": residual}, x)
+
+
+def _rms_norm_bwd(
+    dy: Tensor,
+    x: Tensor,
+    weight: Tensor | None,
+    rstd: Tensor | None,
+    dresidual_out: Tensor | None,
+) -> None:
+    given = _Arguments("rms_norm_bwd")
+    given.rows("x", x, _FLOATS)
+    given.dtype("dy", dy, (x.dtype,))
+    given.shape("dy", dy, x.shape)
+    if weight is not None:
+        given.dtype("weight", weight, _FLOATS)
+        given.columns("weight", weight, x)
+    if rstd is not None:
+        given.dtype("rstd", rstd, (torch.float64 if x.dtype == torch.float64 else torch.float32,))
+        given.shape("rstd", rstd, x.shape[:-1])
+    if dresidual_out is not None:
+        given.dtype("dresidual_out", dresidual_out, _FLOATS)
+        given.shape("dresidual_out", dresidual_out, x.shape)
+    given.all_or_no_f64({"weight": weight, "dresidual_out": dresidual_out}, x)
+
+
+def _gated(
+    op: str, gate: Tensor | None, up: Tensor | None, packed: Tensor | None, result: Tensor | None
+) -> None:
+    """silu_mul's ways to pass two tensors; `result`: one like the product, dy."""
+    given = _Arguments(op)
+    if packed is not None:
+        for name, one in (("gate", gate), ("up", up)):
+            if one is not None:
+                raise ValueError(f"{op}: {name}: expected None with packed, got a tensor")
+        given.rows("packed", packed, _FLOATS)
+        torch._check_value(
+            packed.shape[-1] % 2 == 0,
+            lambda: f"{op}: packed shape: expected an even size of columns, got {_shape(packed)}",
+        )
+        if result is not None:
+            given.dtype("dy", result, (packed.dtype,))
+            given.shape("dy", result, (*packed.shape[:-1], packed.shape[-1] // 2))
+        return
+    if gate is None or up is None:
+        name = "gate" if gate is None else "up"
+        raise TypeError(f"{op}: {name}: expected a tensor, got None")
+    given.rows("gate", gate, _FLOATS)
+    for name, one in (("up", up), ("dy", result)):
+        if one is not None:
+            given.dtype(name, one, (gate.dtype,))
+            given.shape(name, one, gate.shape)
+
+
+def _silu_mul(gate: Tensor | None, up: Tensor | None, packed: Tensor | None) -> None:
+    _gated("silu_mul", gate, up, packed, None)
+
+
+def _silu_mul_bwd(
+    dy: Tensor, gate: Tensor | None, up: Tensor | None, packed: Tensor | None
+) -> None:
+    _gated("silu_mul_bwd", gate, up, packed, dy)
+
+
+def _gated_rms_norm(x: Tensor, gate: Tensor, weight: Tensor) -> None:
+    given = _Arguments("gated_rms_norm")
+    given.rows("x", x, _HALVES)
+    given.dtype("gate", gate, (x.dtype,))
+    given.shape("gate", gate, x.shape)
+    given.dtype("weight", weight, (x.dtype,))
+    given.columns("weight", weight, x)
+
+
+def _gated_norm_pair(gate: Tensor, up: Tensor, gate_weight: Tensor, up_weight: Tensor) -> None:
+    given = _Arguments("gated_norm_pair")
+    given.rows("gate", gate, _HALVES)
+    given.dtype("up", up, (gate.dtype,))
+    given.shape("up", up, gate.shape)
+    for name, one in (("gate_weight", gate_weight), ("up_weight", up_weight)):
+        given.dtype(name, one, (gate.dtype,))
+        given.columns(name, one, gate)
+
+
+#: What is known of an op beyond "all on one device".
+RULES: dict[str, Callable[..., None]] = {
+    "gated_norm_pair": _gated_norm_pair,
+    "gated_rms_norm": _gated_rms_norm,
+    "rms_norm": _rms_norm,
+    "rms_norm_bwd": _rms_norm_bwd,
+    "silu_mul": _silu_mul,
+    "silu_mul_bwd": _silu_mul_bwd,
+}
+
+
+def check(op: str, *inputs: Tensor | None) -> None:
+    """TypeError, ValueError as the op's contract, for its inputs in order."""
+    device: torch.device | None = None
+    for one in inputs:
+        if one is None:
+            continue
+        if device is None:
+            device = one.device
+        elif one.device != device:
+            raise TypeError(
+                f"{op}: device: expected all tensors on {device}, got one on {one.device}"
+            )
+    if rule := RULES.get(op):
+        rule(*inputs)
+
+
+def check_output(op: str, name: str, output: Tensor, model: Tensor, shape: Sequence[int]) -> None:
+    """For a tensor that a caller gave to be written."""
+    if output.device != model.device:
+        raise TypeError(f"{op}: {name} device: expected {model.device}, got {output.device}")
+    _Arguments(op).shape(name, output, shape)

@@ -1,0 +1,239 @@
+"""Adapters: how modules of other libraries call einkorn's ops, for einkorn.bind.
+
+A module is known by what it computes, not by its name: the instructions of its class's `forward` have
+to be those of a form below, and its class has to be the one that defines it. So a class that was
+changed, a subclass and a copy with other mathematics are not taken; they are refused by name, since a
+model that is bound in part is not what was asked for. One form serves each class that has it: that of
+Hugging Face's LlamaRMSNorm is also that of Qwen3RMSNorm, MistralRMSNorm and many more.
+"""
+
+import dis
+import types
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import torch
+from torch import nn
+
+from .._slots import OpSlot
+
+__all__ = ["DEFAULT", "GATED_MLP", "GEMMA_NORM", "LLAMA_NORM", "Adapter", "computes"]
+
+_NAMES = {torch.float32: "f32", torch.float16: "f16", torch.bfloat16: "bf16", torch.float64: "f64"}
+
+
+class Adapter:
+    """For one form of module, with one slot. Your own go to einkorn.bind(..., adapters=[...])."""
+
+    #: What the form is, for messages: "y = x / rms(x) * weight".
+    summary: str
+
+    def matches(self, module: nn.Module) -> bool:
+        """Whether the module computes exactly this form."""
+        raise NotImplementedError
+
+    def resembles(self, module: nn.Module) -> bool:
+        """Whether a user would expect a module that no adapter matches to be of this form."""
+        raise NotImplementedError
+
+    def slot(self, module: nn.Module) -> OpSlot:
+        """A new slot, with the module's mathematics as its scalars and what is known of calls."""
+        raise NotImplementedError
+
+    @staticmethod
+    def forward(slot: OpSlot, module: Any, *inputs: Any, **keywords: Any) -> Any:
+        """In place of the module's own; reads what that reads when it is called."""
+        raise NotImplementedError
+
+
+def computes(function: Any, form: Callable[..., Any]) -> bool:
+    """Whether a Python function is, instruction by instruction, another one: the same operations, names
+    and constants, and under its global names the same objects. Annotations and comments do not count.
+    """
+    if not isinstance(function, types.FunctionType) or function.__closure__:
+        return False
+    assert isinstance(form, types.FunctionType)
+    if _steps(function) != _steps(form) or function.__defaults__ != form.__defaults__:
+        return False
+    return all(
+        function.__globals__.get(name) is form.__globals__.get(name)
+        for name in form.__code__.co_names
+        if name in form.__globals__
+    )
+
+
+def _steps(function: types.FunctionType) -> list[tuple[str, Any]]:
+    return [(one.opname, one.argval) for one in dis.get_instructions(function)]
+
+
+def _is_form(module: nn.Module, **forms: Callable[..., Any]) -> bool:
+    """Whether the module's own class, unchanged, defines these methods so."""
+    kind = type(module)
+    own = vars(kind)
+    return (
+        kind.__call__ is nn.Module.__call__
+        and all(
+            name not in vars(module) or isinstance(vars(module)[name], Adapted) for name in forms
+        )
+        and all(name in own and computes(own[name], form) for name, form in forms.items())
+    )
+
+
+def _has_name(module: nn.Module, part: str) -> bool:
+    return part in type(module).__name__.lower()
+
+
+def _is_weight(value: Any) -> bool:
+    return isinstance(value, torch.Tensor) and value.dim() == 1 and value.dtype in _NAMES
+
+
+# The forms, as transformers has them. Not called: their instructions are compared.
+
+
+def _llama_norm(self, hidden_states):  # type: ignore[no-untyped-def]
+    input_dtype = hidden_states.dtype
+    hidden_states = hidden_states.to(torch.float32)
+    variance = hidden_states.pow(2).mean(-1, keepdim=True)
+    hidden_states = hidden_states * torch.rsqrt(variance + self.variance_epsilon)
+    return self.weight * hidden_states.to(input_dtype)
+
+
+def _gemma_norm(self, x):  # type: ignore[no-untyped-def]
+    output = self._norm(x.float())
+    output = output * (1.0 + self.weight.float())
+    return output.type_as(x)
+
+
+def _gemma_norm_norm(self, x):  # type: ignore[no-untyped-def]
+    return x * torch.rsqrt(x.pow(2).mean(-1, keepdim=True) + self.eps)
+
+
+def _gated_mlp(self, x):  # type: ignore[no-untyped-def]
+    down_proj = self.down_proj(self.act_fn(self.gate_proj(x)) * self.up_proj(x))
+    return down_proj
+
+
+def _silu(self, input):  # type: ignore[no-untyped-def]
+    return nn.functional.silu(input)
+
+
+class _Norm(Adapter):
+    def resembles(self, module: nn.Module) -> bool:
+        return _has_name(module, "rmsnorm")
+
+    @staticmethod
+    def _problem(module: Any) -> dict[str, Any]:
+        return {"cols": module.weight.numel(), "dtype": _NAMES[module.weight.dtype]}
+
+
+class _LlamaNorm(_Norm):
+    summary = "y = x / rms(x), rounded, * weight"
+
+    def matches(self, module: nn.Module) -> bool:
+        return _is_form(module, forward=_llama_norm) and _is_weight(getattr(module, "weight", None))
+
+    def slot(self, module: nn.Module) -> OpSlot:
+        return OpSlot("rms_norm", self._problem(module), offset=0, rounding="llama")
+
+    @staticmethod
+    def forward(slot: OpSlot, module: Any, hidden_states: torch.Tensor) -> torch.Tensor:
+        weight, x = module.weight, hidden_states.contiguous()
+        narrower = x.dtype == torch.float32 and weight.dtype in (torch.float16, torch.bfloat16)
+        if weight.dtype == x.dtype or narrower:
+            return slot(x, weight, eps=module.variance_epsilon)
+        # The product is of a dtype that is not x's, as under autocast: it stays PyTorch's.
+        return weight * slot(x, eps=module.variance_epsilon)
+
+
+class _GemmaNorm(_Norm):
+    summary = "y = x / rms(x) * (1 + weight), rounded once"
+
+    def matches(self, module: nn.Module) -> bool:
+        return _is_form(module, forward=_gemma_norm, _norm=_gemma_norm_norm) and _is_weight(
+            getattr(module, "weight", None)
+        )
+
+    def slot(self, module: nn.Module) -> OpSlot:
+        return OpSlot("rms_norm", self._problem(module), offset=1, rounding="gemma")
+
+    @staticmethod
+    def forward(slot: OpSlot, module: Any, x: torch.Tensor) -> torch.Tensor:
+        weight = module.weight
+        if torch.float64 in (x.dtype, weight.dtype) and x.dtype != weight.dtype:
+            weight = weight.to(x.dtype)
+        return slot(x.contiguous(), weight, eps=module.eps)
+
+
+class _GatedMlp(Adapter):
+    summary = "y = down_proj(silu(gate_proj(x)), rounded, * up_proj(x))"
+
+    def matches(self, module: nn.Module) -> bool:
+        return _is_form(module, forward=_gated_mlp) and _is_silu(getattr(module, "act_fn", None))
+
+    def resembles(self, module: nn.Module) -> bool:
+        parts = ("gate_proj", "up_proj", "down_proj")
+        has_silu = any(_looks_like_silu(one) for one in module.children())
+        return has_silu and all(isinstance(getattr(module, one, None), nn.Module) for one in parts)
+
+    def slot(self, module: nn.Module) -> OpSlot:
+        weight = getattr(module.gate_proj, "weight", None)
+        problem = None  # a projection of another kind: quantised, of low rank
+        if type(module.gate_proj) is nn.Linear and weight is not None and weight.dtype in _NAMES:
+            problem = {"cols": weight.shape[0], "dtype": _NAMES[weight.dtype]}
+        return OpSlot("silu_mul", problem, rounding="silu")
+
+    @staticmethod
+    def forward(slot: OpSlot, module: Any, x: torch.Tensor) -> torch.Tensor:
+        return module.down_proj(slot(module.gate_proj(x), module.up_proj(x)))
+
+
+def _is_silu(module: Any) -> bool:
+    """Also without hooks, which would not run: this module is not called any more."""
+    if not isinstance(module, nn.Module) or not _looks_like_silu(module):
+        return False
+    hooks = ("_forward_hooks", "_forward_pre_hooks", "_backward_hooks", "_backward_pre_hooks")
+    if "forward" in vars(module) or any(getattr(module, one) for one in hooks):
+        return False
+    return type(module) is nn.SiLU or _is_form(module, forward=_silu)
+
+
+def _looks_like_silu(module: nn.Module) -> bool:
+    return _has_name(module, "silu") or _has_name(module, "swish")
+
+
+LLAMA_NORM: Adapter = _LlamaNorm()
+#: Of weights around zero. Not among the default ones: name it where the model's weights are such.
+GEMMA_NORM: Adapter = _GemmaNorm()
+GATED_MLP: Adapter = _GatedMlp()
+
+DEFAULT: tuple[Adapter, ...] = (LLAMA_NORM, GATED_MLP)
+
+
+class Adapted:
+    """The `forward` of one adapted module. It goes by the module, not by a bound method, so that a
+    copy's is the copy's, whether by copy.deepcopy or by pickle."""
+
+    def __init__(self, adapter: Adapter, slot: OpSlot, module: nn.Module) -> None:
+        self.adapter = adapter
+        self.slot = slot
+        self.module = module
+
+    def __call__(self, *inputs: Any, **keywords: Any) -> Any:
+        return self.adapter.forward(self.slot, self.module, *inputs, **keywords)
+
+
+def refusal(path: str, module: nn.Module, adapters: Iterable[Adapter]) -> str | None:
+    """Why a module that none of the adapters matches cannot stay in a bound model; None: it can."""
+    near = next((one for one in adapters if one.resembles(module)), None)
+    if near is None:
+        return None
+    if GEMMA_NORM.matches(module):
+        return (
+            f"{path}: {_kind(module)} is {GEMMA_NORM.summary}\n"
+            "    hint: adapters=[*einkorn.torch.adapters.DEFAULT, einkorn.torch.adapters.GEMMA_NORM]"
+        )
+    return f"{path}: {_kind(module)} has a forward of its own, not {near.summary}"
+
+
+def _kind(module: nn.Module) -> str:
+    return f"{type(module).__module__}.{type(module).__qualname__}"
