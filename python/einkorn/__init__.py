@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from ._config import OpConfig
     from ._python_variants import variant
     from ._registry import dump, explain, variants
-    from ._slots import OpSlot, bind
+    from ._slots import OpSlot, bind, unbind
     from ._version import __version__
 
 # Where each name is, found when it is first asked for (PEP 562).
@@ -30,6 +30,7 @@ _NAMES = {
     "dump": "._registry",
     "explain": "._registry",
     "is_batch_invariant": "._batch_invariant",
+    "unbind": "._slots",
     "variant": "._python_variants",
     "variants": "._registry",
 }
@@ -48,6 +49,7 @@ __all__ = [
     "jit",
     "ops",
     "torch",
+    "unbind",
     "variant",
     "variants",
 ]

@@ -32,7 +32,7 @@ def is_batch_invariant() -> bool:
 
 
 class BatchInvariant(contextlib.AbstractContextManager[None]):
-    """The scope of batch_invariant(): may be entered again, within itself and by several threads."""
+    """The scope of batch_invariant(): may be entered again, within itself and by other threads."""
 
     def __init__(self) -> None:
         # How often each thread is in it. Each touches its own entry alone.

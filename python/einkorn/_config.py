@@ -20,9 +20,9 @@ class OpConfig:
             "modules": {"model.layers.*.input_layernorm": {"rms_norm": "reference"}},
         })
 
-    An op may be "default": every op that no rule beside it names. A choice is "auto", "reference", a
-    variant's name or a pattern over names. Of the patterns of `modules` that fit a slot's path the
-    last counts. docs/guide/slots.md tells all of it.
+    An op may be "default": every op that no rule beside it names. A choice is "auto", "reference",
+    a variant's name or a pattern over names. Of the patterns of `modules` that fit a slot's path
+    the last counts. docs/guide/slots.md tells all of it.
 
     It does not change. Ops and variants are looked up by check() and einkorn.bind() only, since
     packages may add some meanwhile.
@@ -62,8 +62,8 @@ class OpConfig:
 
     @classmethod
     def from_file(cls, path: str | os.PathLike[str]) -> Self:
-        """A .toml or .json file. OSError: it cannot be read; ValueError: another suffix, or as above,
-        with the file's name."""
+        """A .toml or .json file. OSError: it cannot be read; ValueError: another suffix, or as
+        above, with the file's name."""
         file = pathlib.Path(path)
         form = file.suffix.removeprefix(".")
         if form not in ("toml", "json"):
@@ -129,8 +129,8 @@ def _made(kind: type[OpConfig], text: str) -> OpConfig:
 
 
 def _plain(value: Any, name: str) -> Any:
-    """Mappings of any type as dicts. A value that is no choice is the library's to refuse, as far as
-    JSON has it."""
+    """Mappings of any type as dicts. A value that is no choice is the library's to refuse, as far
+    as JSON has it."""
     if isinstance(value, Mapping):
         for key in value:
             if not isinstance(key, str):

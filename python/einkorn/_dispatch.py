@@ -15,14 +15,7 @@ Handler = Callable[[Op, tuple[Any, ...], tuple[Any, ...], tuple[Any, ...], str |
 #: By the exact type of an array; filled as types are met.
 _handlers: dict[type, Handler] = {}
 
-# Top-level package of an array's type, and the module that handles it.
-_FRAMEWORKS = {
-    "torch": "._torch_calls",
-    "numpy": "._numpy_calls",
-    "jax": "._jax_calls",
-    "jaxlib": "._jax_calls",
-    "cupy": "._cupy_calls",
-}
+_FRAMEWORKS = ("torch", "numpy", "jax", "jaxlib", "cupy")
 
 
 def call(
@@ -48,10 +41,23 @@ def _framework_of(kind: type) -> str | None:
     return None
 
 
-def _handler_of(op: Op, inputs: tuple[Any, ...]) -> Handler:
-    import importlib
+def _handler_in(package: str) -> Handler:
+    # By statements, which torch.compile follows where it stops at importlib.
+    if package == "torch":
+        from ._torch_calls import call
+    elif package == "numpy":
+        from ._numpy_calls import call
+    elif package == "cupy":
+        from ._cupy_calls import call
+    else:
+        from ._jax_calls import call
+    return call
 
+
+def _handler_of(op: Op, inputs: tuple[Any, ...]) -> Handler:
     first = next((one for one in inputs if one is not None), None)
+    if known := _handlers.get(type(first)):
+        return known
     package = None if first is None else _framework_of(type(first))
     if package is None:
         name = op.inputs[0] if first is None else op.inputs[inputs.index(first)]
@@ -60,10 +66,8 @@ def _handler_of(op: Op, inputs: tuple[Any, ...]) -> Handler:
             f"{op.name}: {name}: expected an array of PyTorch, NumPy, JAX or CuPy, got {got}\n"
             "  hint: numpy.asarray(...) makes one of a list"
         )
-    module = importlib.import_module(_FRAMEWORKS[package], __package__)
-    handler: Handler = module.call
-    if inputs[0] is not None:
-        _handlers[type(first)] = handler
+    handler = _handler_in(package)
+    _handlers[type(first)] = handler
     return handler
 
 

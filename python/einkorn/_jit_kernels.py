@@ -26,7 +26,9 @@ def meet_torch(torch: Any) -> None:
     """From now on a call that torch.compile traces breaks its graph, and runs as it is."""
     global _is_compiling, _apart  # noqa: PLW0603  (filled once PyTorch is there)
     if _apart is _run_of:
-        _apart = torch.compiler.disable(_run_of)
+        # Not torch.compiler.disable at once: that imports torch._dynamo, which takes seconds.
+        lazily = getattr(torch._compile, "_disable_dynamo", None)
+        _apart = (lazily or torch.compiler.disable)(_run_of)
         _is_compiling = torch.compiler.is_compiling
 
 
@@ -110,7 +112,7 @@ class Kernel:
 def _dims(size: Dims, what: str, who: str) -> tuple[int, int, int]:
     if type(size) is int:
         return (size, 1, 1)
-    sizes = (size,) if hasattr(size, "__index__") else tuple(size)  # type: ignore[arg-type]
+    sizes = (size,) if hasattr(size, "__index__") else tuple(size)
     if not 1 <= len(sizes) <= 3 or not all(hasattr(one, "__index__") for one in sizes):
         raise TypeError(f"{who}: {what}: expected one to three integers, got {size!r}")
     whole = [one.__index__() for one in sizes]

@@ -36,9 +36,17 @@ def explain(
     return json.loads(library().explain(op, words, device or "", variant))
 
 
-def dump() -> str:
-    """Every op and variant with its state, as a table for people."""
+def dump(model: Any = None) -> str:
+    """Every op and variant with its state, as a table for people.
+
+    With a model, as einkorn.bind takes it: each of its slots with its choice, the rule and reason
+    for it, and why each other variant lost.
+    """
     load_entry_points()
+    if model is not None:
+        from ._slots import dump as dump_slots
+
+        return dump_slots(model)
     return str(library().dump())
 
 

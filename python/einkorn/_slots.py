@@ -7,7 +7,7 @@ import dataclasses
 import json
 import sys
 from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from . import ops
 from ._config import OpConfig, Rules, as_config
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from .torch.adapters import Adapter
 
-    Model = torch.nn.Module | Mapping[str, "OpSlot"]
+    Model: TypeAlias = "torch.nn.Module | Mapping[str, OpSlot]"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -53,8 +53,8 @@ class OpSlot:
         scalars: arguments of the op that are the place's own mathematics, given to each call:
             offset=1, rounding="gemma".
 
-    A copy of a slot, as copy.deepcopy(model) makes it, has the binding of its original, and goes its
-    own way from there. Calls from several threads are safe as long as none binds.
+    A copy of a slot, as copy.deepcopy(model) makes it, has the binding of its original, and goes
+    its own way from there. Calls from several threads are safe as long as none binds.
     """
 
     def __init__(
@@ -134,9 +134,9 @@ def bind(
 
         einkorn.bind(model, {"rms_norm": "auto", "silu_mul": "cpu/rows_v1"})
 
-    A torch.nn.Module has the slots that its modules have as attributes, and those that adapters make
-    for modules of other libraries, such as Hugging Face's LlamaRMSNorm: such a module gets a `forward`
-    of its own that calls the slot. Its class, weights and state keys stay.
+    A torch.nn.Module has the slots that its modules have as attributes, and those that adapters
+    make for modules of other libraries, such as Hugging Face's LlamaRMSNorm: such a module gets a
+    `forward` of its own that calls the slot. Its class, weights and state keys stay.
 
     Args:
         model: a torch.nn.Module, or slots by their paths.
@@ -159,7 +159,7 @@ def bind(
     if not places:
         raise ValueError(
             "bind: model: expected one with slots, got none\n"
-            "  hint: slots are einkorn.OpSlot attributes of modules, and modules that the adapters know"
+            "  hint: slots are einkorn.OpSlot attributes of modules, and what adapters know"
         )
     _refuse_backward_rules(rules)
     for place in places:
@@ -274,8 +274,8 @@ def _check_scalars(place: Place) -> None:
     if known is None:
         library().variants(place.slot.op)  # ValueError: names the nearest
         raise ValueError(
-            f"bind: slot '{place.path}': op: expected one of einkorn.ops, got {place.slot.op}, which "
-            "a plugin brought"
+            f"bind: slot '{place.path}': op: expected one of einkorn.ops, got {place.slot.op}, "
+            "which a plugin brought"
         )
     for name in place.slot.scalars:
         if name not in known.scalars:

@@ -18,7 +18,7 @@ _increment_version = torch._C._increment_version
 _is_grad_enabled = torch.is_grad_enabled
 _kernels = binding.kernels
 _modes = torch._C._len_torch_dispatch_stack
-_PLAIN = frozenset((torch.Tensor, torch.nn.Parameter, bool))
+_PLAIN = frozenset((torch.Tensor, torch.nn.Parameter))
 
 
 def call(
@@ -32,13 +32,16 @@ def call(
     if is_dynamo_compiling():
         return binding.call(op, inputs, outputs, scalars, variant)
     grad = _is_grad_enabled()
+    # A negated view has the values of another tensor in its memory, which nothing below would see.
     for one in inputs:
-        if one is not None and (type(one) not in _PLAIN or (grad and one.requires_grad)):
+        if one is not None and (
+            type(one) not in _PLAIN or one.is_neg() or (grad and one.requires_grad)
+        ):
             return _by_dispatcher(op, inputs, outputs, scalars, variant)
     written = []
     for one in outputs:
-        if one is not None:
-            if type(one) not in _PLAIN or (grad and one.requires_grad):
+        if one is not None and one is not True:
+            if type(one) not in _PLAIN or one.is_neg() or (grad and one.requires_grad):
                 return _by_dispatcher(op, inputs, outputs, scalars, variant)
             written.append(one)
     if _modes():
@@ -72,19 +75,14 @@ def _by_dispatcher(
 
 def _is_for_dispatcher(arrays: tuple[Any, ...]) -> bool:
     """Whether an output is to be allocated, or a tensor is not what its type says: sparse,
-    quantised, meta, lazily conjugated, or wrapped by torch.func. The dispatcher knows what to do, or to say.
+    quantised, meta, or wrapped by torch.func. The dispatcher knows what to do, or to say.
     """
     wrapped = torch._C._functorch.is_functorch_wrapped_tensor
     for one in arrays:
         if one is None:
             continue
         if isinstance(one, bool) or (
-            one.layout != torch.strided
-            or one.is_quantized
-            or one.is_neg()
-            or one.is_conj()
-            or one.is_meta
-            or wrapped(one)
+            one.layout != torch.strided or one.is_quantized or one.is_meta or wrapped(one)
         ):
             return True
     return False

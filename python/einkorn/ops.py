@@ -103,7 +103,7 @@ _silu_mul_bwd = Op(
     inputs=("dy", "gate", "up", "packed"),
     optional_inputs=("gate", "up", "packed"),
     outputs=("dgate", "dup", "dpacked"),
-    optional_outputs=("dgate", "dup", "dpacked"),
+    optional_outputs=(),
     rules=(
         lambda dy, gate, up, packed: (gate, () if (gate) is None else (gate.shape), None),
         lambda dy, gate, up, packed: (up, () if (up) is None else (up.shape), None),
@@ -132,9 +132,9 @@ def silu_mul_bwd(
     alpha: float = 1.0,
     up_offset: float = 0.0,
     rounding: Literal["once", "silu"] = "once",
-    dgate: Array | bool | None = None,
-    dup: Array | bool | None = None,
-    dpacked: Array | bool | None = None,
+    dgate: Array | None = None,
+    dup: Array | None = None,
+    dpacked: Array | None = None,
     variant: str | None = None,
 ) -> Array | tuple[Array, ...]:
     """the gradients of silu_mul's gate and up, or of both in one packed tensor
@@ -150,9 +150,9 @@ def silu_mul_bwd(
         alpha: of the clamped form, finite: sigmoid(alpha * gate)
         up_offset: of the clamped form, finite: added to up
         rounding: silu_mul's; silu: round silu(gate) before the product with dy
-        dgate: optional output, like gate, and with it; may be exactly dy, gate or up
-        dup: optional output, like up, and with it; may be exactly dy, gate or up
-        dpacked: optional output, like packed, and with it; may be exactly packed
+        dgate: output, like gate, and with it; may be exactly dy, gate or up
+        dup: output, like up, and with it; may be exactly dy, gate or up
+        dpacked: output, like packed, and with it; may be exactly packed
         variant: the one implementation to use
     """
     return _call(
@@ -385,6 +385,9 @@ def rms_norm_bwd(
         out: output, like x and of its dtype; may be exactly dy or dresidual_out
         dweight: optional output, [cols], contiguous, f32 or the weight's dtype; needs weight
         variant: the one implementation to use
+
+    Source: the derivative of Zhang and Sennrich 2019, eq. 4; the same as Liger Kernel's
+    `ops/rms_norm.py`. With h = x + residual, dx is the gradient of both.
     """
     return _call(
         _rms_norm_bwd,

@@ -41,6 +41,7 @@ jit::Target target_of(const std::string& name) {
 /// A function of the CPU is called through one that is compiled behind it.
 void add_entry_functions(jit::Request& request) {
   std::vector<std::string> symbols;
+  symbols.reserve(request.instantiate.size());
   for (std::size_t i = 0; i < request.instantiate.size(); ++i) symbols.push_back(entry_symbol(i));
   request.source += '\n' + entry_functions(request.instantiate);
   request.instantiate = symbols;
@@ -181,12 +182,13 @@ jit::FfiAny jit_program(std::string_view request) {
   auto self = compile(request);
   const jit::FfiAny out =
       function_result(self.get(), &call, [](void* one) { delete static_cast<Compiled*>(one); });
-  static_cast<void>(self.release());  // the function's now
+  static_cast<void>(self.release());  // NOLINT(bugprone-unused-return-value): the function's now
   return out;
 }
 
 std::string expression_text(const Arguments& arguments) {
   std::vector<jit::TemplateArgument> list;
+  list.reserve(arguments.size());
   for (std::size_t at = 1; at < arguments.size(); ++at) {
     list.push_back(template_argument(arguments, at));
   }

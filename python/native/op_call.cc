@@ -58,7 +58,7 @@ jit::FfiAny owning_function(std::string_view op, jit::FfiFunction call) {
   auto self = std::make_unique<OpCall>(op);
   const jit::FfiAny out =
       function_result(self.get(), call, [](void* one) { delete static_cast<OpCall*>(one); });
-  static_cast<void>(self.release());  // the function's now
+  static_cast<void>(self.release());  // NOLINT(bugprone-unused-return-value): the function's now
   return out;
 }
 

@@ -50,7 +50,7 @@ std::string cublaslt_version(const DynamicLibrary& library) {
 
 std::string cupti_version(const DynamicLibrary& library) {
   // Asked where no driver can be initialised, CUPTI 13.2 calls itself until the stack is full.
-  if (!available()) return {};
+  if (!available()) return "not told without a driver";
   const auto version = reinterpret_cast<int (*)(std::uint32_t*)>(library.symbol("cuptiGetVersion"));
   std::uint32_t value = 0;
   if (version == nullptr || version(&value) != 0) return {};

@@ -86,10 +86,10 @@ void set(const TensorView& view, std::int64_t row, std::int64_t col, double valu
 TEST(RmsNormBwd, InfinityAndNanPropagate) {
   constexpr double kInf = std::numeric_limits<double>::infinity();
   constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
-  for (const char* keys :
-       {"rows=9 cols=1024 dtype=bf16", "rows=9 cols=100 dtype=f32 rstd=true",
-        "rows=9 cols=4096 dtype=f16 rounding=none",
-        "rows=9 cols=512 dtype=bf16 rounding=gemma residual=bf16", "rows=9 cols=40000 dtype=bf16"}) {
+  for (const char* keys : {"rows=9 cols=1024 dtype=bf16", "rows=9 cols=100 dtype=f32 rstd=true",
+                           "rows=9 cols=4096 dtype=f16 rounding=none",
+                           "rows=9 cols=512 dtype=bf16 rounding=gemma residual=bf16",
+                           "rows=9 cols=40000 dtype=bf16"}) {
     const CaseData data = make_data(entry(), keys);
     const auto& args = args_of<RmsNormBwd>(data);
     set(args.x, 1, 3, kInf);

@@ -8,7 +8,6 @@ import pathlib
 import statistics
 import subprocess
 import sys
-import time
 
 import pytest
 
@@ -69,17 +68,13 @@ class TestImport:
         assert done.returncode == 0, done.stderr
 
     def test_under_30_ms(self):
-        """More than the interpreter alone; medians of interleaved runs."""
-        with_it, without = [], []
-        for _ in range(9):
-            for code, times in (("import einkorn", with_it), ("pass", without)):
-                start = time.perf_counter()
-                python(code)
-                times.append(time.perf_counter() - start)
-        cost = statistics.median(with_it) - statistics.median(without)
-        # A machine whose interpreter takes long to start is slow or busy: it is measured by that.
-        allowed = max(0.030, statistics.median(without))
-        assert cost < allowed, f"{1e3 * cost:.1f} ms"
+        """On top of the interpreter: processor time, which other programs' load leaves alone."""
+        code = (
+            "import time; start = time.process_time(); import einkorn\n"
+            "print(time.process_time() - start)"
+        )
+        cost = statistics.median(float(works(code)) for _ in range(7))
+        assert cost < 0.030, f"{1e3 * cost:.1f} ms"
 
     def test_names(self):
         names = works("import einkorn; print(*dir(einkorn))").split()

@@ -1,5 +1,7 @@
 """JAX: einkorn.ops and einkorn.jax under jit, vmap and grad, on the CPU."""
 
+import os
+import pathlib
 import subprocess
 import sys
 import threading
@@ -14,6 +16,7 @@ import jax.numpy as jnp  # noqa: E402
 from einkorn import ops  # noqa: E402
 from jax.test_util import check_grads  # noqa: E402
 
+SOURCE = pathlib.Path(__file__).resolve().parents[2]
 BF16 = jnp.bfloat16
 
 
@@ -33,6 +36,16 @@ def rms_norm(x, weight=None, residual=None, eps=1e-6, offset=0):
     h = x if residual is None else x + residual
     y = h * jax.lax.rsqrt(jnp.mean(h * h, -1, keepdims=True) + eps)
     return (y if weight is None else y * (weight + offset)), h
+
+
+def python(code, **variables):
+    """In an interpreter of its own, which has to end well."""
+    path = os.pathsep.join([str(SOURCE / "python"), os.environ.get("PYTHONPATH", "")])
+    environment = {**os.environ, "PYTHONPATH": path, **variables}
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=environment, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
 
 
 def lowered(function, *arrays):
@@ -564,7 +577,7 @@ einkorn.ops.rms_norm(numpy.ones((2, 8), "f4"))
 del sys.modules["jax"]
 einkorn.jax.rms_norm(numpy.ones((2, 8), "f4")).block_until_ready()
 """
-        subprocess.run([sys.executable, "-c", code], check=True)
+        python(code)
 
     def test_threads(self):
         x, weight = normal(64, 256), jnp.asarray(normal(256))
@@ -586,3 +599,28 @@ einkorn.jax.rms_norm(numpy.ones((2, 8), "f4")).block_until_ready()
         for one in threads:
             one.join()
         assert not failures
+
+    def test_sharded(self):
+        """Two devices: rows gathered by jit, kept where they are by shard_map."""
+        code = """
+import jax, numpy
+import einkorn
+from jax.sharding import NamedSharding, PartitionSpec as P
+
+mesh = jax.make_mesh((2,), ("d",))
+x = numpy.random.default_rng(0).standard_normal((4, 64)).astype("f4")
+weight = numpy.linspace(0.5, 1.5, 64, dtype="f4")
+wanted = einkorn.ops.rms_norm(x, weight)
+split = jax.device_put(x, NamedSharding(mesh, P("d")))
+numpy.testing.assert_array_equal(jax.jit(einkorn.jax.rms_norm)(split, weight), wanted)
+each = lambda check: jax.shard_map(
+    einkorn.jax.rms_norm, mesh=mesh, in_specs=(P("d"), P()), out_specs=P("d"), check_vma=check
+)
+numpy.testing.assert_array_equal(jax.jit(each(True))(split, weight), wanted)
+found, whole = (
+    jax.jit(jax.grad(lambda w, f=f, x=x: f(x, w).sum()))(weight)
+    for f, x in ((each(False), split), (einkorn.jax.rms_norm, x))
+)
+numpy.testing.assert_allclose(found, whole, rtol=1e-5)
+"""
+        python(code, XLA_FLAGS="--xla_force_host_platform_device_count=2")

@@ -18,7 +18,7 @@ try:
     import jax.numpy as jnp
 except ImportError as error:
     raise ImportError(
-        f"einkorn: JAX cannot be imported: {error}\n  hint: pip install 'jax>=0.6'"
+        f"einkorn: JAX cannot be imported: {error}\n  hint: pip install 'jax>=0.7.2'"
     ) from error
 
 from .. import ops

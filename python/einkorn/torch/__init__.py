@@ -12,7 +12,7 @@ for gradients, torch.compile, fake and meta tensors, modes and subclasses. Modul
 from typing import Any
 
 try:
-    import torch
+    import torch  # noqa: F401  (to say what is missing before anything else does)
 except ImportError as error:
     raise ImportError(
         f"einkorn.torch: PyTorch cannot be imported: {error}\n  hint: pip install torch"
@@ -21,12 +21,12 @@ except ImportError as error:
 from ._forms import kernels
 from ._registration import call
 
-__all__ = ["call", "kernels", "nn"]
+__all__ = ["adapters", "call", "kernels", "nn"]
 
 
 def __getattr__(name: str) -> Any:
-    if name == "nn":
+    if name in ("adapters", "nn"):
         import importlib
 
-        return importlib.import_module(".nn", __name__)
+        return importlib.import_module(f".{name}", __name__)
     raise AttributeError(f"module 'einkorn.torch' has no attribute '{name}'")

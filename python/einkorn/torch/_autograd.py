@@ -4,13 +4,18 @@ What an op's backward pass needs and does is one Derivative in _derivatives.py. 
 refuses inputs that require a gradient.
 """
 
+import contextlib
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from typing import Any
 
 import torch
 from torch import Tensor
+from torch._functorch.utils import enable_single_level_autograd_function
 from torch.autograd import forward_ad
 
+from .. import _native
+from .._batch_invariant import batch_invariant, is_batch_invariant
 from . import _derivatives
 from ._forms import Form, returning
 
@@ -25,12 +30,13 @@ def through(
     form: Form, keyset: torch._C.DispatchKeySet, inputs: Inputs, keywords: dict[str, Any]
 ) -> Any:
     """What the form gives, with a node in the graph of gradients where one is asked for."""
+    _refuse_tangents(form, inputs)
     if torch.is_grad_enabled() and any(one is not None and one.requires_grad for one in inputs):
         derivative = _derivatives.TABLE.get(form.op.name)
         if derivative is None:
             raise _no_derivative(form, inputs)
-        return _Node.apply(derivative, form, keyset, keywords, *inputs)
-    _refuse_tangents(form, inputs)
+        with _one_level():
+            return _Node.apply(derivative, form, keyset, keywords, *inputs)
     return _redispatch(form, keyset, inputs, keywords)
 
 
@@ -67,6 +73,15 @@ def _redispatch(
         return form.operator.redispatch(keyset & _after_autograd, *inputs, **keywords)
 
 
+def _one_level() -> AbstractContextManager[None]:
+    """The dispatcher calls once for each level of torch.func, with that level's tensors. So the
+    node is one of a single level, which torch.func refuses unless told that it is meant.
+    """
+    if torch._C._are_functorch_transforms_active():
+        return enable_single_level_autograd_function()
+    return contextlib.nullcontext()
+
+
 def _no_derivative(form: Form, inputs: Inputs) -> RuntimeError:
     name = next(
         name
@@ -85,12 +100,12 @@ def _refuse_tangents(form: Form, tensors: Sequence[Tensor | None]) -> None:
     for one in tensors:
         if one is not None and forward_ad.unpack_dual(one).tangent is not None:
             raise RuntimeError(
-                f"{form.op.name}: expected no dual tensor, got one: no op of einkorn has a derivative "
-                "in forward mode\n  hint: torch.func.vjp, torch.autograd.grad"
+                f"{form.op.name}: expected no dual tensor, got one: no op of einkorn has a "
+                "derivative in forward mode\n  hint: torch.func.vjp, torch.autograd.grad"
             )
 
 
-class _Node(torch.autograd.Function):
+class _Node(torch.autograd.function._SingleLevelFunction):
     """One call of a differentiable op."""
 
     @staticmethod
@@ -104,13 +119,17 @@ class _Node(torch.autograd.Function):
     ) -> Any:
         def run(returns: tuple[str, ...]) -> dict[str, Tensor]:
             wanted = returning[form.op.name, returns]
-            got = _redispatch(wanted, keyset, inputs, keywords)
+            # For the levels below one of torch.func.grad, which have graphs of their own.
+            with torch.enable_grad():
+                got = _redispatch(wanted, keyset, inputs, keywords)
             return dict(zip(returns, (got,) if len(returns) == 1 else got, strict=True))
 
         ctx.set_materialize_grads(False)
         outputs, saved = derivative.forward(run, form, inputs)
         ctx.save_for_backward(*saved)
         ctx.call = (derivative, form, keywords, [_dtype(one) for one in inputs])
+        # The mode is a thread's, and the engine runs the backward pass of a GPU on one of its own.
+        ctx.invariant = _native._module is not None and is_batch_invariant()
         ctx.mark_non_differentiable(
             *(outputs[name] for name in form.returns if name in derivative.constant)
         )
@@ -124,7 +143,8 @@ class _Node(torch.autograd.Function):
         if all(one is None for one in grads):
             return (None,) * (4 + len(needs))
         of_outputs = dict(zip(form.returns, grads, strict=True))
-        got = derivative.backward(ctx.saved_tensors, of_outputs, needs, keywords)
+        with batch_invariant() if ctx.invariant else contextlib.nullcontext():
+            got = derivative.backward(ctx.saved_tensors, of_outputs, needs, keywords)
         cast = [
             one.to(dtype) if need and one is not None else None
             for one, need, dtype in zip(got, needs, dtypes, strict=True)

@@ -41,8 +41,8 @@ class Derivative:
 
 
 class RmsNorm(Derivative):
-    """h = x + residual is what was normalised. Where the residual's dtype holds it as exactly as the
-    sum of both tensors would, the forward pass writes h, and it is saved in place of the two: one
+    """h = x + residual is what was normalised. Where the residual's dtype holds it as exactly as
+    PyTorch's sum of both would, the forward pass writes h, and it is saved in place of the two: one
     tensor written once, where adding them again would read two, write one and keep both. Where the
     residual is of the narrower dtype they are saved and added again.
     """

@@ -197,7 +197,19 @@ SILU_MUL_FORM = Form(
     _silu_mul_op,
     name="silu_mul",
     returns=("y",),
-    schema='(Tensor? gate=None, Tensor? up=None, Tensor? packed=None, *, str packing="split", bool clamp=False, float limit=7.0, float alpha=1.0, float up_offset=0.0, str rounding="once", str? variant=None) -> Tensor',
+    schema=(
+        "(Tensor? gate=None, "
+        "Tensor? up=None, "
+        "Tensor? packed=None, "
+        "*, "
+        'str packing="split", '
+        "bool clamp=False, "
+        "float limit=7.0, "
+        "float alpha=1.0, "
+        "float up_offset=0.0, "
+        'str rounding="once", '
+        "str? variant=None) -> Tensor"
+    ),
     kernel=_silu_mul,
     autograd=_silu_mul_autograd,
     fake=_fakes._fake_silu_mul,
@@ -207,7 +219,20 @@ SILU_MUL_OUT_FORM = Form(
     _silu_mul_op,
     name="silu_mul_out",
     returns=(),
-    schema='(Tensor? gate=None, Tensor? up=None, Tensor? packed=None, *, Tensor(a!) y, str packing="split", bool clamp=False, float limit=7.0, float alpha=1.0, float up_offset=0.0, str rounding="once", str? variant=None) -> ()',
+    schema=(
+        "(Tensor? gate=None, "
+        "Tensor? up=None, "
+        "Tensor? packed=None, "
+        "*, "
+        "Tensor(a!) y, "
+        'str packing="split", '
+        "bool clamp=False, "
+        "float limit=7.0, "
+        "float alpha=1.0, "
+        "float up_offset=0.0, "
+        'str rounding="once", '
+        "str? variant=None) -> ()"
+    ),
     kernel=_silu_mul_out,
     autograd=_silu_mul_out_autograd,
     fake=_fakes._fake_silu_mul_out,
@@ -1095,7 +1120,20 @@ SILU_MUL_BWD_DGATE_FORM = Form(
     _silu_mul_bwd_op,
     name="silu_mul_bwd_dgate",
     returns=("dgate",),
-    schema='(Tensor dy, Tensor? gate=None, Tensor? up=None, Tensor? packed=None, *, str packing="split", bool clamp=False, float limit=7.0, float alpha=1.0, float up_offset=0.0, str rounding="once", str? variant=None) -> Tensor',
+    schema=(
+        "(Tensor dy, "
+        "Tensor? gate=None, "
+        "Tensor? up=None, "
+        "Tensor? packed=None, "
+        "*, "
+        'str packing="split", '
+        "bool clamp=False, "
+        "float limit=7.0, "
+        "float alpha=1.0, "
+        "float up_offset=0.0, "
+        'str rounding="once", '
+        "str? variant=None) -> Tensor"
+    ),
     kernel=_silu_mul_bwd_dgate,
     autograd=_silu_mul_bwd_dgate_autograd,
     fake=_fakes._fake_silu_mul_bwd_dgate,
@@ -1105,7 +1143,20 @@ SILU_MUL_BWD_DUP_FORM = Form(
     _silu_mul_bwd_op,
     name="silu_mul_bwd_dup",
     returns=("dup",),
-    schema='(Tensor dy, Tensor? gate=None, Tensor? up=None, Tensor? packed=None, *, str packing="split", bool clamp=False, float limit=7.0, float alpha=1.0, float up_offset=0.0, str rounding="once", str? variant=None) -> Tensor',
+    schema=(
+        "(Tensor dy, "
+        "Tensor? gate=None, "
+        "Tensor? up=None, "
+        "Tensor? packed=None, "
+        "*, "
+        'str packing="split", '
+        "bool clamp=False, "
+        "float limit=7.0, "
+        "float alpha=1.0, "
+        "float up_offset=0.0, "
+        'str rounding="once", '
+        "str? variant=None) -> Tensor"
+    ),
     kernel=_silu_mul_bwd_dup,
     autograd=_silu_mul_bwd_dup_autograd,
     fake=_fakes._fake_silu_mul_bwd_dup,
@@ -1115,7 +1166,20 @@ SILU_MUL_BWD_DPACKED_FORM = Form(
     _silu_mul_bwd_op,
     name="silu_mul_bwd_dpacked",
     returns=("dpacked",),
-    schema='(Tensor dy, Tensor? gate=None, Tensor? up=None, Tensor? packed=None, *, str packing="split", bool clamp=False, float limit=7.0, float alpha=1.0, float up_offset=0.0, str rounding="once", str? variant=None) -> Tensor',
+    schema=(
+        "(Tensor dy, "
+        "Tensor? gate=None, "
+        "Tensor? up=None, "
+        "Tensor? packed=None, "
+        "*, "
+        'str packing="split", '
+        "bool clamp=False, "
+        "float limit=7.0, "
+        "float alpha=1.0, "
+        "float up_offset=0.0, "
+        'str rounding="once", '
+        "str? variant=None) -> Tensor"
+    ),
     kernel=_silu_mul_bwd_dpacked,
     autograd=_silu_mul_bwd_dpacked_autograd,
     fake=_fakes._fake_silu_mul_bwd_dpacked,
@@ -1125,7 +1189,20 @@ SILU_MUL_BWD_DGATE_DUP_FORM = Form(
     _silu_mul_bwd_op,
     name="silu_mul_bwd_dgate_dup",
     returns=("dgate", "dup"),
-    schema='(Tensor dy, Tensor? gate=None, Tensor? up=None, Tensor? packed=None, *, str packing="split", bool clamp=False, float limit=7.0, float alpha=1.0, float up_offset=0.0, str rounding="once", str? variant=None) -> (Tensor, Tensor)',
+    schema=(
+        "(Tensor dy, "
+        "Tensor? gate=None, "
+        "Tensor? up=None, "
+        "Tensor? packed=None, "
+        "*, "
+        'str packing="split", '
+        "bool clamp=False, "
+        "float limit=7.0, "
+        "float alpha=1.0, "
+        "float up_offset=0.0, "
+        'str rounding="once", '
+        "str? variant=None) -> (Tensor, Tensor)"
+    ),
     kernel=_silu_mul_bwd_dgate_dup,
     autograd=_silu_mul_bwd_dgate_dup_autograd,
     fake=_fakes._fake_silu_mul_bwd_dgate_dup,
@@ -1135,7 +1212,20 @@ SILU_MUL_BWD_DGATE_DPACKED_FORM = Form(
     _silu_mul_bwd_op,
     name="silu_mul_bwd_dgate_dpacked",
     returns=("dgate", "dpacked"),
-    schema='(Tensor dy, Tensor? gate=None, Tensor? up=None, Tensor? packed=None, *, str packing="split", bool clamp=False, float limit=7.0, float alpha=1.0, float up_offset=0.0, str rounding="once", str? variant=None) -> (Tensor, Tensor)',
+    schema=(
+        "(Tensor dy, "
+        "Tensor? gate=None, "
+        "Tensor? up=None, "
+        "Tensor? packed=None, "
+        "*, "
+        'str packing="split", '
+        "bool clamp=False, "
+        "float limit=7.0, "
+        "float alpha=1.0, "
+        "float up_offset=0.0, "
+        'str rounding="once", '
+        "str? variant=None) -> (Tensor, Tensor)"
+    ),
     kernel=_silu_mul_bwd_dgate_dpacked,
     autograd=_silu_mul_bwd_dgate_dpacked_autograd,
     fake=_fakes._fake_silu_mul_bwd_dgate_dpacked,
@@ -1145,7 +1235,20 @@ SILU_MUL_BWD_DUP_DPACKED_FORM = Form(
     _silu_mul_bwd_op,
     name="silu_mul_bwd_dup_dpacked",
     returns=("dup", "dpacked"),
-    schema='(Tensor dy, Tensor? gate=None, Tensor? up=None, Tensor? packed=None, *, str packing="split", bool clamp=False, float limit=7.0, float alpha=1.0, float up_offset=0.0, str rounding="once", str? variant=None) -> (Tensor, Tensor)',
+    schema=(
+        "(Tensor dy, "
+        "Tensor? gate=None, "
+        "Tensor? up=None, "
+        "Tensor? packed=None, "
+        "*, "
+        'str packing="split", '
+        "bool clamp=False, "
+        "float limit=7.0, "
+        "float alpha=1.0, "
+        "float up_offset=0.0, "
+        'str rounding="once", '
+        "str? variant=None) -> (Tensor, Tensor)"
+    ),
     kernel=_silu_mul_bwd_dup_dpacked,
     autograd=_silu_mul_bwd_dup_dpacked_autograd,
     fake=_fakes._fake_silu_mul_bwd_dup_dpacked,
@@ -1155,7 +1258,20 @@ SILU_MUL_BWD_DGATE_DUP_DPACKED_FORM = Form(
     _silu_mul_bwd_op,
     name="silu_mul_bwd_dgate_dup_dpacked",
     returns=("dgate", "dup", "dpacked"),
-    schema='(Tensor dy, Tensor? gate=None, Tensor? up=None, Tensor? packed=None, *, str packing="split", bool clamp=False, float limit=7.0, float alpha=1.0, float up_offset=0.0, str rounding="once", str? variant=None) -> (Tensor, Tensor, Tensor)',
+    schema=(
+        "(Tensor dy, "
+        "Tensor? gate=None, "
+        "Tensor? up=None, "
+        "Tensor? packed=None, "
+        "*, "
+        'str packing="split", '
+        "bool clamp=False, "
+        "float limit=7.0, "
+        "float alpha=1.0, "
+        "float up_offset=0.0, "
+        'str rounding="once", '
+        "str? variant=None) -> (Tensor, Tensor, Tensor)"
+    ),
     kernel=_silu_mul_bwd_dgate_dup_dpacked,
     autograd=_silu_mul_bwd_dgate_dup_dpacked_autograd,
     fake=_fakes._fake_silu_mul_bwd_dgate_dup_dpacked,
@@ -1165,7 +1281,23 @@ SILU_MUL_BWD_OUT_FORM = Form(
     _silu_mul_bwd_op,
     name="silu_mul_bwd_out",
     returns=(),
-    schema='(Tensor dy, Tensor? gate=None, Tensor? up=None, Tensor? packed=None, *, Tensor(a!)? dgate=None, Tensor(b!)? dup=None, Tensor(c!)? dpacked=None, str packing="split", bool clamp=False, float limit=7.0, float alpha=1.0, float up_offset=0.0, str rounding="once", str? variant=None) -> ()',
+    schema=(
+        "(Tensor dy, "
+        "Tensor? gate=None, "
+        "Tensor? up=None, "
+        "Tensor? packed=None, "
+        "*, "
+        "Tensor(a!)? dgate=None, "
+        "Tensor(b!)? dup=None, "
+        "Tensor(c!)? dpacked=None, "
+        'str packing="split", '
+        "bool clamp=False, "
+        "float limit=7.0, "
+        "float alpha=1.0, "
+        "float up_offset=0.0, "
+        'str rounding="once", '
+        "str? variant=None) -> ()"
+    ),
     kernel=_silu_mul_bwd_out,
     autograd=_silu_mul_bwd_out_autograd,
     fake=_fakes._fake_silu_mul_bwd_out,
@@ -1295,7 +1427,15 @@ GATED_NORM_PAIR_FORM = Form(
     _gated_norm_pair_op,
     name="gated_norm_pair",
     returns=("y",),
-    schema="(Tensor gate, Tensor up, Tensor gate_weight, Tensor up_weight, *, float eps=1e-06, str? variant=None) -> Tensor",
+    schema=(
+        "(Tensor gate, "
+        "Tensor up, "
+        "Tensor gate_weight, "
+        "Tensor up_weight, "
+        "*, "
+        "float eps=1e-06, "
+        "str? variant=None) -> Tensor"
+    ),
     kernel=_gated_norm_pair,
     autograd=_gated_norm_pair_autograd,
     fake=_fakes._fake_gated_norm_pair,
@@ -1305,7 +1445,16 @@ GATED_NORM_PAIR_OUT_FORM = Form(
     _gated_norm_pair_op,
     name="gated_norm_pair_out",
     returns=(),
-    schema="(Tensor gate, Tensor up, Tensor gate_weight, Tensor up_weight, *, Tensor(a!) y, float eps=1e-06, str? variant=None) -> ()",
+    schema=(
+        "(Tensor gate, "
+        "Tensor up, "
+        "Tensor gate_weight, "
+        "Tensor up_weight, "
+        "*, "
+        "Tensor(a!) y, "
+        "float eps=1e-06, "
+        "str? variant=None) -> ()"
+    ),
     kernel=_gated_norm_pair_out,
     autograd=_gated_norm_pair_out_autograd,
     fake=_fakes._fake_gated_norm_pair_out,
@@ -1407,7 +1556,9 @@ GATED_RMS_NORM_FORM = Form(
     _gated_rms_norm_op,
     name="gated_rms_norm",
     returns=("y",),
-    schema="(Tensor x, Tensor gate, Tensor weight, *, float eps=1e-06, str? variant=None) -> Tensor",
+    schema=(
+        "(Tensor x, Tensor gate, Tensor weight, *, float eps=1e-06, str? variant=None) -> Tensor"
+    ),
     kernel=_gated_rms_norm,
     autograd=_gated_rms_norm_autograd,
     fake=_fakes._fake_gated_rms_norm,
@@ -1417,7 +1568,15 @@ GATED_RMS_NORM_OUT_FORM = Form(
     _gated_rms_norm_op,
     name="gated_rms_norm_out",
     returns=(),
-    schema="(Tensor x, Tensor gate, Tensor weight, *, Tensor(a!) y, float eps=1e-06, str? variant=None) -> ()",
+    schema=(
+        "(Tensor x, "
+        "Tensor gate, "
+        "Tensor weight, "
+        "*, "
+        "Tensor(a!) y, "
+        "float eps=1e-06, "
+        "str? variant=None) -> ()"
+    ),
     kernel=_gated_rms_norm_out,
     autograd=_gated_rms_norm_out_autograd,
     fake=_fakes._fake_gated_rms_norm_out,
@@ -1746,7 +1905,16 @@ RMS_NORM_FORM = Form(
     _rms_norm_op,
     name="rms_norm",
     returns=("y",),
-    schema='(Tensor x, Tensor? weight=None, Tensor? residual=None, *, float eps=1e-06, int offset=0, str rounding="llama", str? variant=None) -> Tensor',
+    schema=(
+        "(Tensor x, "
+        "Tensor? weight=None, "
+        "Tensor? residual=None, "
+        "*, "
+        "float eps=1e-06, "
+        "int offset=0, "
+        'str rounding="llama", '
+        "str? variant=None) -> Tensor"
+    ),
     kernel=_rms_norm,
     autograd=_rms_norm_autograd,
     fake=_fakes._fake_rms_norm,
@@ -1756,7 +1924,16 @@ RMS_NORM_RESIDUAL_OUT_FORM = Form(
     _rms_norm_op,
     name="rms_norm_residual_out",
     returns=("y", "residual_out"),
-    schema='(Tensor x, Tensor? weight=None, Tensor? residual=None, *, float eps=1e-06, int offset=0, str rounding="llama", str? variant=None) -> (Tensor, Tensor)',
+    schema=(
+        "(Tensor x, "
+        "Tensor? weight=None, "
+        "Tensor? residual=None, "
+        "*, "
+        "float eps=1e-06, "
+        "int offset=0, "
+        'str rounding="llama", '
+        "str? variant=None) -> (Tensor, Tensor)"
+    ),
     kernel=_rms_norm_residual_out,
     autograd=_rms_norm_residual_out_autograd,
     fake=_fakes._fake_rms_norm_residual_out,
@@ -1766,7 +1943,16 @@ RMS_NORM_RSTD_FORM = Form(
     _rms_norm_op,
     name="rms_norm_rstd",
     returns=("y", "rstd"),
-    schema='(Tensor x, Tensor? weight=None, Tensor? residual=None, *, float eps=1e-06, int offset=0, str rounding="llama", str? variant=None) -> (Tensor, Tensor)',
+    schema=(
+        "(Tensor x, "
+        "Tensor? weight=None, "
+        "Tensor? residual=None, "
+        "*, "
+        "float eps=1e-06, "
+        "int offset=0, "
+        'str rounding="llama", '
+        "str? variant=None) -> (Tensor, Tensor)"
+    ),
     kernel=_rms_norm_rstd,
     autograd=_rms_norm_rstd_autograd,
     fake=_fakes._fake_rms_norm_rstd,
@@ -1776,7 +1962,16 @@ RMS_NORM_RESIDUAL_OUT_RSTD_FORM = Form(
     _rms_norm_op,
     name="rms_norm_residual_out_rstd",
     returns=("y", "residual_out", "rstd"),
-    schema='(Tensor x, Tensor? weight=None, Tensor? residual=None, *, float eps=1e-06, int offset=0, str rounding="llama", str? variant=None) -> (Tensor, Tensor, Tensor)',
+    schema=(
+        "(Tensor x, "
+        "Tensor? weight=None, "
+        "Tensor? residual=None, "
+        "*, "
+        "float eps=1e-06, "
+        "int offset=0, "
+        'str rounding="llama", '
+        "str? variant=None) -> (Tensor, Tensor, Tensor)"
+    ),
     kernel=_rms_norm_residual_out_rstd,
     autograd=_rms_norm_residual_out_rstd_autograd,
     fake=_fakes._fake_rms_norm_residual_out_rstd,
@@ -1786,7 +1981,19 @@ RMS_NORM_OUT_FORM = Form(
     _rms_norm_op,
     name="rms_norm_out",
     returns=(),
-    schema='(Tensor x, Tensor? weight=None, Tensor? residual=None, *, Tensor(a!) y, Tensor(b!)? residual_out=None, Tensor(c!)? rstd=None, float eps=1e-06, int offset=0, str rounding="llama", str? variant=None) -> ()',
+    schema=(
+        "(Tensor x, "
+        "Tensor? weight=None, "
+        "Tensor? residual=None, "
+        "*, "
+        "Tensor(a!) y, "
+        "Tensor(b!)? residual_out=None, "
+        "Tensor(c!)? rstd=None, "
+        "float eps=1e-06, "
+        "int offset=0, "
+        'str rounding="llama", '
+        "str? variant=None) -> ()"
+    ),
     kernel=_rms_norm_out,
     autograd=_rms_norm_out_autograd,
     fake=_fakes._fake_rms_norm_out,
@@ -2014,7 +2221,18 @@ RMS_NORM_BWD_FORM = Form(
     _rms_norm_bwd_op,
     name="rms_norm_bwd",
     returns=("dx",),
-    schema='(Tensor dy, Tensor x, Tensor? weight=None, Tensor? rstd=None, Tensor? dresidual_out=None, *, float eps=1e-06, int offset=0, str rounding="llama", str? variant=None) -> Tensor',
+    schema=(
+        "(Tensor dy, "
+        "Tensor x, "
+        "Tensor? weight=None, "
+        "Tensor? rstd=None, "
+        "Tensor? dresidual_out=None, "
+        "*, "
+        "float eps=1e-06, "
+        "int offset=0, "
+        'str rounding="llama", '
+        "str? variant=None) -> Tensor"
+    ),
     kernel=_rms_norm_bwd,
     autograd=_rms_norm_bwd_autograd,
     fake=_fakes._fake_rms_norm_bwd,
@@ -2024,7 +2242,18 @@ RMS_NORM_BWD_DWEIGHT_FORM = Form(
     _rms_norm_bwd_op,
     name="rms_norm_bwd_dweight",
     returns=("dx", "dweight"),
-    schema='(Tensor dy, Tensor x, Tensor? weight=None, Tensor? rstd=None, Tensor? dresidual_out=None, *, float eps=1e-06, int offset=0, str rounding="llama", str? variant=None) -> (Tensor, Tensor)',
+    schema=(
+        "(Tensor dy, "
+        "Tensor x, "
+        "Tensor? weight=None, "
+        "Tensor? rstd=None, "
+        "Tensor? dresidual_out=None, "
+        "*, "
+        "float eps=1e-06, "
+        "int offset=0, "
+        'str rounding="llama", '
+        "str? variant=None) -> (Tensor, Tensor)"
+    ),
     kernel=_rms_norm_bwd_dweight,
     autograd=_rms_norm_bwd_dweight_autograd,
     fake=_fakes._fake_rms_norm_bwd_dweight,
@@ -2034,7 +2263,20 @@ RMS_NORM_BWD_OUT_FORM = Form(
     _rms_norm_bwd_op,
     name="rms_norm_bwd_out",
     returns=(),
-    schema='(Tensor dy, Tensor x, Tensor? weight=None, Tensor? rstd=None, Tensor? dresidual_out=None, *, Tensor(a!) dx, Tensor(b!)? dweight=None, float eps=1e-06, int offset=0, str rounding="llama", str? variant=None) -> ()',
+    schema=(
+        "(Tensor dy, "
+        "Tensor x, "
+        "Tensor? weight=None, "
+        "Tensor? rstd=None, "
+        "Tensor? dresidual_out=None, "
+        "*, "
+        "Tensor(a!) dx, "
+        "Tensor(b!)? dweight=None, "
+        "float eps=1e-06, "
+        "int offset=0, "
+        'str rounding="llama", '
+        "str? variant=None) -> ()"
+    ),
     kernel=_rms_norm_bwd_out,
     autograd=_rms_norm_bwd_out_autograd,
     fake=_fakes._fake_rms_norm_bwd_out,

@@ -18,12 +18,13 @@ def find(
     """All slots of the model, with those that adapters make for it; and what else to do once all of
     them are decided.
 
-    NotImplementedError: a module that resembles a known one but computes something else; ValueError:
-    a pattern of `leave` that fits no module, a slot that is an attribute of two modules.
+    NotImplementedError: a module that resembles a known one but computes something else.
+    ValueError: a pattern of `leave` that fits no module, a slot that two modules have.
     """
     known = DEFAULT if adapters is None else tuple(adapters)
     places: list[Place] = []
-    undo, refused = [], []
+    undo: list[Callable[[], None]] = []
+    refused: dict[str, list[str]] = {}
     for path, module in _modules(model):
         own = _own(path, module)
         places += own
@@ -33,18 +34,17 @@ def find(
         adapter = None if left else next((one for one in known if one.matches(module)), None)
         if adapter is not None:
             places.append(_made(path, module, adapter))
-        elif not left and (reason := refusal(path, module, known)):
-            refused.append(reason)
+        elif not left and (reason := refusal(module, known)):
+            refused.setdefault(reason, []).append(path)
         elif isinstance(vars(module).get("forward"), Adapted):  # bound before, with other arguments
             undo.append(functools.partial(_restore, module))
     _check_leave(model, leave)
     _check_shared(places)
     if refused:
+        told = "".join(f"\n  {', '.join(paths)}:\n    {why}" for why, paths in refused.items())
         raise NotImplementedError(
-            f"bind: model: expected modules that the adapters know, got {len(refused)} that only "
-            "look like one\n  "
-            + "\n  ".join(refused)
-            + "\n  hint: leave=[pattern, ...] keeps modules as they are"
+            "bind: model: expected modules that the adapters know, got some that only look like "
+            f"one{told}\n  hint: leave=[pattern, ...] keeps modules as they are"
         )
     return places, undo
 
@@ -107,8 +107,8 @@ def _check_shared(places: list[Place]) -> None:
         first = paths.setdefault(id(place.slot), place.path)
         if first != place.path:
             raise ValueError(
-                f"bind: slot '{place.path}' ({place.slot.op}): expected one of its own, got that of "
-                f"'{first}'\n  hint: an OpSlot for each place"
+                f"bind: slot '{place.path}' ({place.slot.op}): expected one of its own, got that "
+                f"of '{first}'\n  hint: an OpSlot for each place"
             )
 
 
@@ -121,8 +121,8 @@ def _modules(model: nn.Module) -> Iterator[tuple[str, nn.Module]]:
 
 
 def _own(path: str, module: nn.Module) -> list[Place]:
-    """The slots that are the module's attributes. Where several call one op, their names are part of
-    the path."""
+    """The slots that are the module's attributes. Where several call one op, their names are part
+    of the path."""
     slots = {name: one for name, one in vars(module).items() if isinstance(one, OpSlot)}
     ops = [one.op for one in slots.values()]
     known: Mapping[str, Any] = getattr(module, "slot_problems", dict)()

@@ -12,8 +12,8 @@ from ._forms import NAMESPACE, Form, kernels, operators, out_operators, returnin
 from ._kernels import FORMS
 
 _DTYPES = {"f32": torch.float32, "f64": torch.float64, "i32": torch.int32}
-# Of tensors whose memory is not one array of elements. PyTorch's own message for an operator without
-# such a kernel names neither argument nor way out.
+# Of tensors whose memory is not one array of elements. PyTorch's own message for an operator
+# without such a kernel names neither argument nor way out.
 _LAYOUTS = (
     "SparseCPU",
     "SparseCUDA",
@@ -55,14 +55,16 @@ def check_memory(op: Op, name: str, tensor: torch.Tensor) -> None:
 
 
 def _told(form: Form) -> Iterator[tuple[bool | None, ...]]:
-    """What is said of each output by a call that wants this form: True is redundant for some."""
+    """What is said of each output by the calls that want this form; none where that depends on the
+    inputs given. True is redundant for a required output.
+    """
     op = form.op
-    choices = []
+    choices: list[tuple[bool | None, ...]] = []
     for name in op.outputs:
-        if name not in form.returns:
-            choices.append((None,) if name in op.optional_outputs else ())
+        if op.required(name):
+            choices.append((None, True) if name in form.returns else ())
         else:
-            choices.append((True,) if name in op.optional_outputs else (None, True))
+            choices.append((True,) if name in form.returns else (None,))
     return itertools.product(*choices)
 
 
@@ -81,12 +83,16 @@ def _register(form: Form) -> None:
     else:
         returning[form.op.name, form.returns] = form
         operators[form.op.name, form.returns] = form.operator
-        for told in _told(form):
-            kernels[form.op.name, told] = form.kernel
 
 
 for _form in FORMS:
     _register(_form)
+for _form in returning.values():
+    required = {name for name in _form.op.outputs if _form.op.required(name)}
+    if all(
+        required.issubset(other.returns) for other in returning.values() if other.op is _form.op
+    ):
+        kernels.update({(_form.op.name, told): _form.kernel for told in _told(_form)})
 
 
 def empty(like: torch.Tensor, shape: tuple[int, ...], dtype: str | None) -> torch.Tensor:
@@ -101,9 +107,7 @@ def wanted(op: Op, inputs: tuple[Any, ...], outputs: tuple[Any, ...]) -> tuple[s
     """Names of the outputs that a call with no tensor among `outputs` gives back."""
     names = []
     for name, rule, given in zip(op.outputs, op.rules, outputs, strict=True):
-        if given is True or (
-            given is None and name not in op.optional_outputs and rule(*inputs)[0] is not None
-        ):
+        if given is True or (given is None and op.required(name) and rule(*inputs)[0] is not None):
             names.append(name)
     return tuple(names)
 
@@ -127,11 +131,13 @@ def call(
         named = dict(zip(op.outputs, outputs, strict=True))
         out_operators[op.name](*inputs, **named, **keywords)
         return op.result(outputs)
-    names = wanted(op, inputs, outputs)
-    operator = operators.get((op.name, names))
+    operator = operators.get((op.name, wanted(op, inputs, outputs)))
+    if operator is None:
+        # Something that is required was left out; the form of all required outputs says what.
+        operator = operators.get((op.name, tuple(filter(op.required, op.outputs))))
     if operator is None:
         raise ValueError(
             f"{op.name}: expected at least one output to be asked for, got none\n"
-            f"  hint: {op.outputs[-1]}=True"
+            f"  hint: {op.outputs[0]}=True"
         )
     return operator(*inputs, **keywords)

@@ -1,10 +1,10 @@
 """Adapters: how modules of other libraries call einkorn's ops, for einkorn.bind.
 
-A module is known by what it computes, not by its name: the instructions of its class's `forward` have
-to be those of a form below, and its class has to be the one that defines it. So a class that was
-changed, a subclass and a copy with other mathematics are not taken; they are refused by name, since a
-model that is bound in part is not what was asked for. One form serves each class that has it: that of
-Hugging Face's LlamaRMSNorm is also that of Qwen3RMSNorm, MistralRMSNorm and many more.
+A module is known by what it computes, not by its name: the instructions of its class's `forward`
+have to be those of a form below, and its class has to be the one that defines it. So a class that
+was changed, a subclass and a copy with other mathematics are not taken; they are refused by name,
+since a model that is bound in part is not what was asked for. One form serves each class that has
+it: that of Hugging Face's LlamaRMSNorm is also that of Qwen3RMSNorm, MistralRMSNorm and many more.
 """
 
 import dis
@@ -47,9 +47,9 @@ class Adapter:
 
 
 def computes(function: Any, form: Callable[..., Any]) -> bool:
-    """Whether a Python function is, instruction by instruction, another one: the same operations, names
-    and constants, and under its global names the same objects. Annotations and comments do not count.
-    """
+    """Whether a Python function is, instruction by instruction, another one: the same operations,
+    names and constants, and under its global names the same objects. Annotations and comments do
+    not count."""
     if not isinstance(function, types.FunctionType) or function.__closure__:
         return False
     assert isinstance(form, types.FunctionType)
@@ -222,17 +222,18 @@ class Adapted:
         return self.adapter.forward(self.slot, self.module, *inputs, **keywords)
 
 
-def refusal(path: str, module: nn.Module, adapters: Iterable[Adapter]) -> str | None:
+def refusal(module: nn.Module, adapters: Iterable[Adapter]) -> str | None:
     """Why a module that none of the adapters matches cannot stay in a bound model; None: it can."""
     near = next((one for one in adapters if one.resembles(module)), None)
     if near is None:
         return None
     if GEMMA_NORM.matches(module):
         return (
-            f"{path}: {_kind(module)} is {GEMMA_NORM.summary}\n"
-            "    hint: adapters=[*einkorn.torch.adapters.DEFAULT, einkorn.torch.adapters.GEMMA_NORM]"
+            f"{_kind(module)} is {GEMMA_NORM.summary}\n"
+            "    hint: adapters=[*einkorn.torch.adapters.DEFAULT, "
+            "einkorn.torch.adapters.GEMMA_NORM]"
         )
-    return f"{path}: {_kind(module)} has a forward of its own, not {near.summary}"
+    return f"{_kind(module)} has a forward of its own, not {near.summary}"
 
 
 def _kind(module: nn.Module) -> str:

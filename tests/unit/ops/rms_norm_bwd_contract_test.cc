@@ -143,12 +143,9 @@ TEST(RmsNormBwdContract, WrongOverlaps) {
     args.dy = rows.slice(0, 0, 4);
     args.dx = rows.slice(0, 1, 5);
   });
-  add(errors, "dx over the residual of another dtype", [](Valid&, auto& args) {
-    args.dx = {args.dresidual_out.data(), kBF16, {4, 6}, kCpuDevice};
-  });
-  add(errors, "dweight is weight", [](Valid&, auto& args) {
-    args.dweight = args.weight;
-  });
+  add(errors, "dx over the residual of another dtype",
+      [](Valid&, auto& args) { args.dx = {args.dresidual_out.data(), kBF16, {4, 6}, kCpuDevice}; });
+  add(errors, "dweight is weight", [](Valid&, auto& args) { args.dweight = args.weight; });
   add(errors, "dweight over dx",
       [](Valid&, auto& args) { args.dweight = {args.dx.data(), kF32, {6}, kCpuDevice}; });
 }

@@ -1,5 +1,5 @@
-// The reference of rms_norm_bwd is the derivative of rms_norm's: held against differences of that one
-// in f64, and against numbers worked out by hand where the forward rounds.
+// The reference of rms_norm_bwd is the derivative of rms_norm's: held against differences of that
+// one in f64, and against numbers worked out by hand where the forward rounds.
 
 #include <cmath>
 #include <limits>

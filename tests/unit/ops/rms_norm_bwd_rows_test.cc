@@ -132,10 +132,10 @@ TEST(RmsNormBwdRows, DISABLED_PrintDigest) {
 
 /// The digest that this program prints with so many threads.
 std::string digest_with(int threads) {
-  const std::string command =
-      fmt::format("EINKORN_NUM_THREADS={} '{}' --gtest_also_run_disabled_tests "
-                  "--gtest_filter=RmsNormBwdRows.DISABLED_PrintDigest",
-                  threads, std::filesystem::read_symlink("/proc/self/exe").string());
+  const std::string command = fmt::format(
+      "EINKORN_NUM_THREADS={} '{}' --gtest_also_run_disabled_tests "
+      "--gtest_filter=RmsNormBwdRows.DISABLED_PrintDigest",
+      threads, std::filesystem::read_symlink("/proc/self/exe").string());
   const std::unique_ptr<FILE, int (*)(FILE*)> output(popen(command.c_str(), "r"), &pclose);
   std::array<char, 512> line{};
   while (output && std::fgets(line.data(), line.size(), output.get()) != nullptr) {

@@ -108,7 +108,9 @@ TEST(RmsNormContract, ParseErrors) {
   const auto add_keys = [&](std::string_view keys) {
     errors.add(keys, [keys] { static_cast<void>(RmsNorm::parse(split_key_values(keys))); });
   };
-  add_keys("dtype=f64");
+  add_keys("dtype=i32");
+  add_keys("dtype=f64 weight=f32");
+  add_keys("residual=f64");
   add_keys("weight=i8");
   add_keys("residual=f8e4m3");
   add_keys("residual_out=true");
@@ -127,8 +129,8 @@ TEST(RmsNormContract, ParseErrors) {
 TEST(RmsNormContract, KeysNameTheDtypes) {
   int found = 0;
   for (const Key& key : RmsNorm::keys()) {
-    if (key.name == "dtype") found += key.allowed == "f32|f16|bf16" ? 1 : 0;
-    if (key.name == "weight") found += key.allowed == "none|f32|f16|bf16" ? 1 : 0;
+    if (key.name == "dtype") found += key.allowed == "f32|f16|bf16|f64" ? 1 : 0;
+    if (key.name == "weight") found += key.allowed == "none|f32|f16|bf16|f64" ? 1 : 0;
     if (key.name == "rows") found += key.default_value == "4096" ? 1 : 0;
   }
   EXPECT_EQ(found, 3);
@@ -139,7 +141,9 @@ TEST(RmsNormContract, WrongTypes) {
   add(errors, "no x", [](Valid&, auto& args) { args.x = {}; });
   add(errors, "no y", [](Valid&, auto& args) { args.y = {}; });
   add(errors, "x rank 0", [](Valid& v, auto& args) { args.x = v.make({}, kBF16); });
-  add(errors, "x dtype", [](Valid& v, auto& args) { args.x = v.make({4, 6}, kF64); });
+  add(errors, "x dtype", [](Valid& v, auto& args) { args.x = v.make({4, 6}, kI32); });
+  add(errors, "weight f64 with x bf16",
+      [](Valid& v, auto& args) { args.weight = v.make({6}, kF64); });
   add(errors, "y dtype", [](Valid& v, auto& args) { args.y = v.make({4, 6}, kF32); });
   add(errors, "weight dtype", [](Valid& v, auto& args) { args.weight = v.make({6}, kI32); });
   add(errors, "residual_out dtype",

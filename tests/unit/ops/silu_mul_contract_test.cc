@@ -120,7 +120,7 @@ TEST(SiluMulContract, WrongTensors) {
     v.pack(SiluMul::Packing::kHalves);
     args.packed = v.make({4, 10}, kBF16);
   });
-  add(errors, "gate dtype", [](Valid& v, auto& args) { args.gate = v.make({4, 6}, kF64); });
+  add(errors, "gate dtype", [](Valid& v, auto& args) { args.gate = v.make({4, 6}, kI32); });
   add(errors, "up dtype", [](Valid& v, auto& args) { args.up = v.make({4, 6}, kF32); });
   add(errors, "up rank", [](Valid& v, auto& args) { args.up = v.make({2, 2, 6}, kBF16); });
   add(errors, "y size", [](Valid& v, auto& args) { args.y = v.make({4, 5}, kBF16); });
