@@ -31,7 +31,7 @@ def test_list_has_every_line_in_order(einkorn):
     ops = result.json()
     assert {op["op"]: op["variants"] for op in ops} == lines_of_lists()
     for op in ops:
-        assert list(op) == ["op", "family", "summary", "variants"]
+        assert list(op) == ["op", "family", "summary", "arguments", "variants"]
 
 
 def test_list_for_people_names_every_variant(einkorn):
@@ -52,6 +52,21 @@ def test_list_variants(einkorn):
         assert row["id"] == f"{row['op']}/{row['arch']}/{row['design']}_v{row['version']}"
         assert row["available"] == (row["arch"] == "cpu")
         assert (row["reason"] is None) == row["available"]
+
+
+def test_list_tells_the_declared_arguments(einkorn):
+    ops = {op["op"]: op["arguments"] for op in einkorn("list", "--json").json()}
+    by_name = {one["name"]: one for one in ops["rms_norm"]}
+    assert list(by_name)[:2] == ["x", "weight"]
+    assert by_name["weight"]["kind"] == "input" and by_name["weight"]["optional"]
+    assert by_name["rstd"]["like"] == {"tensor": "x", "shape": "x.shape[:-1]", "dtype": "f32+"}
+    assert by_name["rounding"]["choices"] == ["llama", "gemma", "none"]
+    assert by_name["eps"] == {
+        "name": "eps",
+        "kind": "number",
+        "doc": by_name["eps"]["doc"],
+        "default": "1e-06",
+    }
 
 
 def test_list_ops(einkorn, golden):

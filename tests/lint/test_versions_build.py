@@ -17,7 +17,7 @@ from lint.tree import Tree
 from lint_tree import problems
 
 BIN = pathlib.Path(os.environ.get("EINKORN_BIN", BUILD / "einkorn")).resolve()
-CLI_OBJECTS = "CMakeFiles/einkorn_cli.dir/cli"
+CLI_OBJECTS = ("CMakeFiles/einkorn_cli.dir/cli", "CMakeFiles/einkorn_command.dir/cli")
 
 MADE = [
     ("new", "op", "norm/tiny_norm"),
@@ -98,7 +98,7 @@ def built(tree, tmp_path_factory) -> pathlib.Path:
             )
         )
     assert len(done) >= 10
-    cli = sorted((BUILD / CLI_OBJECTS).glob("*.o"))
+    cli = [one for folder in CLI_OBJECTS for one in sorted((BUILD / folder).glob("*.o"))]
     assert len(cli) > 20
     target = work / "einkorn"
     run(CXX, *cli, *objects, *link_flags(), cache()["EK_muparser_LIBRARY"], "-rdynamic",

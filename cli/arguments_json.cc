@@ -1,0 +1,48 @@
+#include "cli/arguments_json.h"
+
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace einkorn::cli {
+namespace {
+
+std::string_view kind_name(const ArgumentInfo& one) {
+  switch (one.kind) {
+    case ArgumentKind::kTensor:
+      return one.role == Role::kInput ? "input" : "output";
+    case ArgumentKind::kBool:
+      return "bool";
+    case ArgumentKind::kInteger:
+      return "int";
+    case ArgumentKind::kNumber:
+      return "number";
+    case ArgumentKind::kChoice:
+      return "one of";
+  }
+  return "?";
+}
+
+}  // namespace
+
+Json arguments_json(const OpDef& op) {
+  Json out = Json::array();
+  for (const ArgumentInfo& one : op.arguments()) {
+    Json row{{"name", one.name}, {"kind", kind_name(one)}, {"doc", one.doc}};
+    if (one.kind != ArgumentKind::kTensor) {
+      row["default"] = one.default_value;
+      if (one.kind == ArgumentKind::kChoice) row["choices"] = one.choices;
+    } else {
+      row["optional"] = one.optional;
+      if (one.role == Role::kOutput) {
+        row["like"] = {{"tensor", one.like.tensor},
+                       {"shape", text_or_null(std::string(one.like.shape))},
+                       {"dtype", text_or_null(std::string(one.like.dtype))}};
+      }
+    }
+    out.push_back(std::move(row));
+  }
+  return out;
+}
+
+}  // namespace einkorn::cli
