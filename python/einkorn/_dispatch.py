@@ -54,10 +54,40 @@ def _handler_in(package: str) -> Handler:
     return call
 
 
+def _skip_none(
+    op: Op,
+    inputs: tuple[Any, ...],
+    outputs: tuple[Any, ...],
+    scalars: tuple[Any, ...],
+    variant: str | None,
+) -> Any:
+    """Of a call whose first input was left out."""
+    first = next((one for one in inputs if one is not None), None)
+    handler = None if first is None else _handlers.get(type(first))
+    if handler is None:
+        handler = _handler_of(op, inputs)
+    return handler(op, inputs, outputs, scalars, variant)
+
+
+def add_handler(kinds: tuple[type, ...], handler: Handler) -> None:
+    for kind in kinds:
+        _handlers[kind] = handler
+
+
+def meet_frameworks() -> None:
+    """Knows the types of PyTorch before the first call where it is there: that call may be one that
+    torch.compile traces, which would be compiled again for a type more.
+    """
+    if "torch" in sys.modules and f"{__package__}.torch" not in sys.modules:
+        from . import torch  # noqa: F401  (adds its handler)
+
+
+# Present from the start: torch.compile compiles again when what a look-up missed changes.
+add_handler((type(None),), _skip_none)
+
+
 def _handler_of(op: Op, inputs: tuple[Any, ...]) -> Handler:
     first = next((one for one in inputs if one is not None), None)
-    if known := _handlers.get(type(first)):
-        return known
     package = None if first is None else _framework_of(type(first))
     if package is None:
         name = op.inputs[0] if first is None else op.inputs[inputs.index(first)]

@@ -16,6 +16,7 @@ Written by scripts/generate_python.py from the ops' declarations: do not edit.
 from typing import Literal, TypeVar
 
 from ._dispatch import call as _call
+from ._dispatch import meet_frameworks as _meet_frameworks
 from ._op import Op
 
 Array = TypeVar("Array")
@@ -429,3 +430,5 @@ __all__ = [
     "silu_mul",
     "silu_mul_bwd",
 ]
+
+_meet_frameworks()

@@ -8,7 +8,6 @@
 #include <memory>
 #include <mutex>
 #include <new>
-#include <optional>
 #include <shared_mutex>
 #include <string>
 #include <unordered_map>
@@ -18,16 +17,12 @@
 #include <fmt/format.h>
 
 #include "python/native/op_call.h"
+#include "python/native/xla_attributes.h"
 
 namespace einkorn::python {
 namespace {
 
 using jit::FfiAny;
-
-constexpr std::string_view kVersions =
-    "  hint: the Python files and the library of einkorn are of different versions, or a program "
-    "was "
-    "compiled with another";
 
 /// Kept for the process: calls come at any time, also while it ends.
 const OpCall& op_call(std::string_view name) {
@@ -95,70 +90,11 @@ DLTensor tensor_of(const XlaBuffer& buffer, DLDevice device) {
           .byte_offset = 0};
 }
 
-/// The attributes of one call. Texts and numbers are the call's.
-class Attributes {
- public:
-  explicit Attributes(const XlaAttributes& all) : all_(all) {}
-
-  std::int64_t size() const { return all_.size; }
-  std::optional<std::int64_t> find(std::string_view name) const {
-    for (std::int64_t i = 0; i < all_.size; ++i) {
-      if (all_.names[i]->view() == name) return i;
-    }
-    return std::nullopt;
-  }
-  std::string_view text(std::string_view name) const {
-    const auto at = find(name);
-    EK_CHECK(at && all_.kinds[*at] == kXlaString, ErrorKind::kType,
-             fmt::format("einkorn: {}: expected a string attribute\n{}", name, kVersions));
-    return string_at(*at);
-  }
-  bool flag(std::string_view name) const {
-    const auto at = find(name);
-    return at && value_at(*at, nullptr).integer != 0;
-  }
-  /// A string is put into `text`, which the value points to.
-  FfiAny value_at(std::int64_t at, jit::FfiTextObject* text) const {
-    FfiAny out;
-    if (all_.kinds[at] == kXlaString && text != nullptr) {
-      const std::string_view view = string_at(at);
-      text->bytes = {view.data(), view.size()};
-      out.type = jit::kFfiTextObject;
-      out.pointer = text;
-      return out;
-    }
-    const auto* scalar = static_cast<const XlaScalar*>(all_.values[at]);
-    const XlaType type = all_.kinds[at] == kXlaScalar ? scalar->type : XlaType{};
-    if (type == XlaType::kPred) {
-      out.type = jit::kFfiBool;
-      out.integer = *static_cast<const bool*>(scalar->value) ? 1 : 0;
-    } else if (type == XlaType::kS64) {
-      out.type = jit::kFfiInt;
-      std::memcpy(&out.integer, scalar->value, sizeof(out.integer));
-    } else if (type == XlaType::kF64) {
-      out.type = jit::kFfiFloat;
-      std::memcpy(&out.number, scalar->value, sizeof(out.number));
-    } else {
-      throw_error(ErrorKind::kType,
-                  fmt::format("einkorn: {}: expected an attribute of type pred, s64, f64 or string",
-                              all_.names[at]->view()));
-    }
-    return out;
-  }
-
- private:
-  std::string_view string_at(std::int64_t at) const {
-    return static_cast<const XlaText*>(all_.values[at])->view();
-  }
-
-  const XlaAttributes& all_;
-};
-
 /// One call's values, with what they point to.
 struct Call {
   Call(const OpCall& called, const XlaCallFrame& frame, DLDevice device)
       : op(called), values(op.arguments().size() + 1), texts(values.size()) {
-    const Attributes attributes(frame.attributes);
+    const XlaAttributeReader attributes(frame.attributes);
     place_tensors(attributes.text("tensors"), frame, device);
     place_scalars(attributes);
   }
@@ -182,7 +118,7 @@ struct Call {
     EK_CHECK(tensors.size() == count, ErrorKind::kRuntime, unlike("tensors"));
   }
 
-  void place_scalars(const Attributes& attributes) {
+  void place_scalars(const XlaAttributeReader& attributes) {
     std::int64_t used = 2;  // op, tensors
     for (std::size_t i = 0; i < op.arguments().size(); ++i) {
       if (op.arguments()[i].kind == ArgumentKind::kTensor) continue;
@@ -201,7 +137,7 @@ struct Call {
 
   std::string unlike(std::string_view what) const {
     return fmt::format("{}: {}: expected as the op declares it, got another\n{}", op.name(), what,
-                       kVersions);
+                       kOtherVersions);
   }
 
   const OpCall& op;
@@ -211,7 +147,7 @@ struct Call {
 };
 
 void run(const XlaCallFrame& frame, DLDevice device) {
-  const Attributes attributes(frame.attributes);
+  const XlaAttributeReader attributes(frame.attributes);
   const Call call(op_call(attributes.text("op")), frame, device);
   const Arguments arguments(call.op.name(), call.values.data(),
                             static_cast<std::int32_t>(call.values.size()));

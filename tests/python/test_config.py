@@ -133,7 +133,7 @@ def test_texts_with_mistakes(function, text, message):
 
 
 def test_files_with_mistakes(tmp_path, monkeypatch):
-    with pytest.raises(ValueError, match="ends with .toml or .json"):
+    with pytest.raises(ValueError, match=r"ends with \.toml or \.json"):
         einkorn.OpConfig.from_file(tmp_path / "ops.yaml")
     with pytest.raises(FileNotFoundError):
         einkorn.OpConfig.from_file(tmp_path / "none.toml")

@@ -99,7 +99,7 @@ def test_it_finds_nvrtc_beside_itself_and_compiles(installed):
     made = json.loads(installed.run("-m", "einkorn", *words))
     assert "compiled" in json.dumps(made)
     doctor = json.loads(installed.run("-m", "einkorn", "doctor", "--json"))
-    nvrtc = next(row for row in doctor["libraries"] if row["name"] == "libnvrtc")
+    nvrtc = next(row for row in doctor["libraries"] if row["library"] == "libnvrtc")
     assert str(installed.site) in json.dumps(nvrtc)
 
 

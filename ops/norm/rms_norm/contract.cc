@@ -98,7 +98,7 @@ void match_rows(std::string_view argument, const TensorView& tensor, Names& name
 
 cpu::LayoutRules layout_rules(const RmsNorm::Problem& problem) {
   cpu::LayoutRules rules{
-      RmsNorm::kName, problem.rows, problem.layout == RmsNorm::Layout::kRowStrided, 4, {}};
+      RmsNorm::kName, problem.rows, problem.layout == RmsNorm::Layout::kRowStrided, 8, {}};
   const auto add = [&](DType dtype) {
     rules.smallest_element = std::min(rules.smallest_element, bits(dtype) / 8);
   };

@@ -148,9 +148,9 @@ cpu::LayoutRules layout_rules(const Problem& problem) {
 }
 
 void check_dtype(std::string_view key, DType dtype) {
-  EK_CHECK(kDTypes.has(dtype), ErrorKind::kValue,
-           fmt::format("rms_norm_bwd: {}: expected f32, f16, bf16 or f64, got {}", key,
-                       name(dtype)));
+  EK_CHECK(
+      kDTypes.has(dtype), ErrorKind::kValue,
+      fmt::format("rms_norm_bwd: {}: expected f32, f16, bf16 or f64, got {}", key, name(dtype)));
 }
 
 /// f64 goes with f64 only: no model mixes it, and no kernel would read it.
@@ -267,8 +267,7 @@ Work RmsNormBwd::work(const Problem& problem) {
   flops += problem.dweight ? 3 : 0;   // h * r, times dy, and its sum
   work.useful_flops = work.executed_flops = rows * cols * flops;
   work.min_bytes =
-      rows * cols *
-      (3 * bytes(problem.dtype) + (problem.residual ? bytes(*problem.residual) : 0));
+      rows * cols * (3 * bytes(problem.dtype) + (problem.residual ? bytes(*problem.residual) : 0));
   if (problem.rows > 0 && problem.weight) work.min_bytes += cols * bytes(*problem.weight);
   if (problem.dweight) work.min_bytes += cols * bytes(*problem.dweight);
   if (problem.rstd) work.min_bytes += rows * (problem.dtype == kF64 ? 8 : 4);

@@ -12,16 +12,17 @@
 // Source: dr/dh_j = -r^3 h_j / N, so dx_j = r m_j - (r^3 h_j / N) sum_i m_i h_i; the same as Liger
 // Kernel's rms_norm backward (src/liger_kernel/ops/rms_norm.py).
 //
-// Rounding. rms_norm is a product of two factors, some of which it rounds; the gradient of each takes
-// the other as the forward had it, so for x's dtype T:
+// Rounding. rms_norm is a product of two factors, some of which it rounds; the gradient of each
+// takes the other as the forward had it, so for x's dtype T:
 //
 //   rounding | s in m                | x^ in dweight
 //   llama    | w + offset in f32     | h * r, rounded to T
 //   gemma    | w + offset in f32     | h * r in f32
 //   none     | w + offset, to T      | h * (r rounded to T), rounded to T
 //
-// How x^ follows from h is differentiated without its roundings, which are steps: dx has r and h * r
-// unrounded in all modes. Everything is f32 or wider; dx and dweight are rounded once, at the end.
+// How x^ follows from h is differentiated without its roundings, which are steps: dx has r and h *
+// r unrounded in all modes. Everything is f32 or wider; dx and dweight are rounded once, at the
+// end.
 //
 // dweight is deterministic: rows are added in an order that problem, variant, tiling and device
 // decide, never the scheduling; no variant uses atomics, or an order that depends on the number of
@@ -59,24 +60,28 @@ struct RmsNormBwd {
     TensorView dy;      ///< [..., cols], x's dtype; leading dims with one row stride
     TensorView x;       ///< like dy, f32 f16 bf16 f64: what was normalised, h
     TensorView weight;  ///< [cols], contiguous, f32 f16 bf16 f64; optional, as in the forward
-    TensorView rstd;    ///< [...] contiguous f32 (f64 with f64): r of each row; optional, else from x
+    TensorView rstd;  ///< [...] contiguous f32 (f64 with f64): r of each row; optional, else from x
     TensorView dresidual_out;  ///< like x, any of the dtypes; optional
-    TensorView dx;       ///< out, like x and of its dtype; may be exactly dy or dresidual_out
-    TensorView dweight;  ///< out, [cols] contiguous, f32 or the weight's dtype; needs weight; optional
-    double eps = 1e-6;   ///< > 0 and finite; not used with rstd
-    int offset = 0;      ///< added to the weight: 0 (llama), 1 (gemma, zero-initialised)
+    TensorView dx;             ///< out, like x and of its dtype; may be exactly dy or dresidual_out
+    TensorView
+        dweight;  ///< out, [cols] contiguous, f32 or the weight's dtype; needs weight; optional
+    double eps = 1e-6;  ///< > 0 and finite; not used with rstd
+    int offset = 0;     ///< added to the weight: 0 (llama), 1 (gemma, zero-initialised)
     Rounding rounding = Rounding::kLlama;
 
     static constexpr auto arguments() {
       return std::tuple{
           input("dy", &Args::dy, "[..., cols], of x's dtype; leading dims with one row stride"),
-          input("x", &Args::x,
-                "like dy, f32, f16, bf16 or f64: what was normalised, x + residual if there was one"),
+          input(
+              "x", &Args::x,
+              "like dy, f32, f16, bf16 or f64: what was normalised, x + residual if there was one"),
           optional_input("weight", &Args::weight, "[cols], contiguous, f32, f16, bf16 or f64"),
-          optional_input("rstd", &Args::rstd,
-                         "[...], contiguous, f32 or f64: as the forward wrote it; computed without"),
-          optional_input("dresidual_out", &Args::dresidual_out,
-                         "like x, f32, f16, bf16 or f64: the gradient of residual_out, added to dx"),
+          optional_input(
+              "rstd", &Args::rstd,
+              "[...], contiguous, f32 or f64: as the forward wrote it; computed without"),
+          optional_input(
+              "dresidual_out", &Args::dresidual_out,
+              "like x, f32, f16, bf16 or f64: the gradient of residual_out, added to dx"),
           output("dx", &Args::dx, Like{"x"},
                  "like x and of its dtype; may be exactly dy or dresidual_out"),
           optional_output("dweight", &Args::dweight, Like{"weight"},
@@ -128,7 +133,8 @@ struct RmsNormBwd {
   static Device device(const Args& args) { return args.x.device(); }
 
   static std::vector<Key> keys();
-  /// Pairs as on the command line, completed (weight follows dtype, dweight the weight) and checked.
+  /// Pairs as on the command line, completed (weight follows dtype, dweight the weight) and
+  /// checked.
   static Problem parse(const KeyValues& pairs);
   static std::string print(const Problem& problem);
 

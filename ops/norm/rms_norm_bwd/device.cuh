@@ -50,14 +50,13 @@ struct RowFactors {
 
 template <class Tr>
 __device__ inline RowFactors row_factors(const RowSums& sums, float rstd, const Params& p) {
-  const float r =
-      Tr::kRstd ? rstd : __frsqrt_rn(sums.squares * p.inverse_cols + p.eps);
+  const float r = Tr::kRstd ? rstd : __frsqrt_rn(sums.squares * p.inverse_cols + p.eps);
   return {r, r * (r * (sums.products * p.inverse_cols))};
 }
 
-/// The same bits, which the assembler cannot know because only we know that `zero` is 0: it then takes
-/// them apart again where they are used next, in place of keeping what it made of them, which is
-/// twice as many registers. An instruction for 32 bits.
+/// The same bits, which the assembler cannot know because only we know that `zero` is 0: it then
+/// takes them apart again where they are used next, in place of keeping what it made of them, which
+/// is twice as many registers. An instruction for 32 bits.
 template <class T, int kN>
 __device__ inline void forget(Vec<T, kN>& vec, u32 zero) {
   if constexpr (sizeof(T) == 2 && kN % 2 == 0) {
@@ -83,8 +82,7 @@ __device__ inline void load_products(const Vec<typename Tr::T, kN>& dy,
 }
 
 template <class Tr, int kN>
-__device__ inline void add_sums(const Vec<typename Tr::T, kN>& dy,
-                                const Vec<typename Tr::T, kN>& x,
+__device__ inline void add_sums(const Vec<typename Tr::T, kN>& dy, const Vec<typename Tr::T, kN>& x,
                                 const Vec<typename Tr::W, kN>& weight, float offset,
                                 RowSums& sums) {
   float h[kN];
@@ -137,8 +135,8 @@ __device__ inline void add_weight_gradients(const Vec<typename Tr::T, kN>& dy,
   for (int j = 0; j < kN; ++j) sums[j] = fmaf(gradient[j], normalised[j], sums[j]);
 }
 
-/// dweight from the partial sums, in an order that partial_rows alone decides. Grid: a block of 1024
-/// threads for 32 columns; warps take partial rows in turn.
+/// dweight from the partial sums, in an order that partial_rows alone decides. Grid: a block of
+/// 1024 threads for 32 columns; warps take partial rows in turn.
 template <class D>
 __global__ void __launch_bounds__(1024, 1) sum_partials(const __grid_constant__ Params p) {
   __shared__ float sums[32][33];  // one more: a column's reads then fall on 32 banks

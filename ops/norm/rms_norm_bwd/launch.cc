@@ -9,9 +9,9 @@
 namespace einkorn::rms_norm_bwd {
 namespace {
 
-constexpr int kSumThreads = 1024;   // of sum_partials
-constexpr int kSumColumns = 32;     // of one of its blocks
-constexpr int kPartialAlign = 64;   // elements: rows of partial sums begin at 256 bytes
+constexpr int kSumThreads = 1024;  // of sum_partials
+constexpr int kSumColumns = 32;    // of one of its blocks
+constexpr int kPartialAlign = 64;  // elements: rows of partial sums begin at 256 bytes
 
 long long row_stride(const TensorView& tensor) {
   // match() has established that the leading dimensions collapse.
@@ -27,10 +27,10 @@ int vector_width(const RmsNormBwd::Problem& problem) {
 }
 
 std::string traits(const RmsNormBwd::Problem& problem) {
-  return jit::instantiate("einkorn::rms_norm_bwd::Traits",
-                          {problem.dtype, problem.weight, problem.residual,
-                           static_cast<int>(problem.rounding), problem.rstd,
-                           problem.dweight.has_value()});
+  return jit::instantiate(
+      "einkorn::rms_norm_bwd::Traits",
+      {problem.dtype, problem.weight, problem.residual, static_cast<int>(problem.rounding),
+       problem.rstd, problem.dweight.has_value()});
 }
 
 Params make_params(const RmsNormBwd::Problem& problem, std::int64_t partial_rows) {
@@ -77,11 +77,10 @@ LaunchStage sum_stage(std::string file, const RmsNormBwd::Problem& problem, cons
       "sum_partials", std::move(file),
       jit::instantiate("einkorn::rms_norm_bwd::sum_partials", {problem.dweight}), launch, params,
       bind);
-  const double elements =
-      static_cast<double>(params.partial_rows) * static_cast<double>(problem.cols);
-  stage.cost = {.flops = elements,
-                .bytes = elements * sizeof(float) + static_cast<double>(problem.cols) *
-                                                        bits(*problem.dweight) / 8};
+  const auto cols = static_cast<double>(problem.cols);
+  const double elements = static_cast<double>(params.partial_rows) * cols;
+  const int written = problem.dweight ? bits(*problem.dweight) / 8 : 0;
+  stage.cost = {.flops = elements, .bytes = elements * sizeof(float) + cols * written};
   stage.needs = {.registers = registers_under_bounds(kSumThreads),
                  .static_smem = kSumColumns * (kSumColumns + 1) * std::int64_t{sizeof(float)}};
   return stage;

@@ -11,8 +11,9 @@
 
 namespace einkorn::rms_norm_bwd {
 
-/// Elements of a piece: the most that fit 16 bytes and divide the row. Where addresses are aligned to
-/// less, a piece moves in several accesses: so the order of a row's sums is a matter of cols alone.
+/// Elements of a piece: the most that fit 16 bytes and divide the row. Where addresses are aligned
+/// to less, a piece moves in several accesses: so the order of a row's sums is a matter of cols
+/// alone.
 int vector_width(const RmsNormBwd::Problem& problem);
 
 /// The device type `Traits<...>` for a problem.

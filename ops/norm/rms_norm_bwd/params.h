@@ -12,8 +12,8 @@ struct Params {
   const float* rstd;
   void* dx;
   void* dweight;
-  // In the workspace: partial sums of dweight, partial_rows rows of partial_stride elements, not used
-  // without dweight; and, loop only, two numbers for each row.
+  // In the workspace: partial sums of dweight, partial_rows rows of partial_stride elements, not
+  // used without dweight; and, loop only, two numbers for each row.
   float* partials;
   float* factors;
   long long rows;

@@ -12,12 +12,13 @@ for gradients, torch.compile, fake and meta tensors, modes and subclasses. Modul
 from typing import Any
 
 try:
-    import torch  # noqa: F401  (to say what is missing before anything else does)
+    import torch
 except ImportError as error:
     raise ImportError(
         f"einkorn.torch: PyTorch cannot be imported: {error}\n  hint: pip install torch"
     ) from error
 
+from .._dispatch import add_handler
 from ._forms import kernels
 from ._registration import call
 
@@ -30,3 +31,12 @@ def __getattr__(name: str) -> Any:
 
         return importlib.import_module(f".{name}", __name__)
     raise AttributeError(f"module 'einkorn.torch' has no attribute '{name}'")
+
+
+def _meet() -> None:
+    from .._torch_calls import call as call_from_ops  # which needs what is above
+
+    add_handler((torch.Tensor, torch.nn.Parameter), call_from_ops)
+
+
+_meet()

@@ -1,10 +1,7 @@
 // rms_norm_bwd/cpu/rows_v1 against the reference, and its dweight with any number of threads.
 
-#include <array>
-#include <cstdio>
+#include <cstdint>
 #include <filesystem>
-#include <limits>
-#include <memory>
 #include <string>
 #include <vector>
 
@@ -12,6 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "ops/norm/rms_norm_bwd/contract.h"
+#include "src/core/subprocess.h"
 #include "tests/unit/ops/op_test.h"
 
 namespace einkorn {
@@ -132,17 +130,15 @@ TEST(RmsNormBwdRows, DISABLED_PrintDigest) {
 
 /// The digest that this program prints with so many threads.
 std::string digest_with(int threads) {
-  const std::string command = fmt::format(
-      "EINKORN_NUM_THREADS={} '{}' --gtest_also_run_disabled_tests "
-      "--gtest_filter=RmsNormBwdRows.DISABLED_PrintDigest",
-      threads, std::filesystem::read_symlink("/proc/self/exe").string());
-  const std::unique_ptr<FILE, int (*)(FILE*)> output(popen(command.c_str(), "r"), &pclose);
-  std::array<char, 512> line{};
-  while (output && std::fgets(line.data(), line.size(), output.get()) != nullptr) {
-    const std::string text = line.data();
-    if (text.starts_with("digest ")) return text;
-  }
-  return {};
+  subprocess::Options options;
+  options.environment = {fmt::format("EINKORN_NUM_THREADS={}", threads)};
+  const auto result = subprocess::run(
+      {std::filesystem::read_symlink("/proc/self/exe").string(), "--gtest_also_run_disabled_tests",
+       "--gtest_filter=RmsNormBwdRows.DISABLED_PrintDigest"},
+      options);
+  EXPECT_TRUE(result.ok()) << subprocess::describe(result, options) << result.errors;
+  const std::size_t at = result.output.find("digest ");
+  return at == std::string::npos ? std::string() : result.output.substr(at, 23);
 }
 
 TEST(RmsNormBwdRows, AnyNumberOfThreadsGivesTheSameBits) {

@@ -1,13 +1,14 @@
 // rms_norm_bwd/cpu/rows_v1: one pass over memory, a row at a time.
 //
 // Idea: the two sums of a row bring dy and x into the first caches; a second loop finds them there,
-// writes dx and adds dy * x^ to a row of partial sums. Rows are cut into chunks, as many as the problem
-// has rows and columns for, each with partial sums of its own in the workspace: which rows a chunk
-// takes, and the order in which chunks are added up, know nothing of threads. w + offset is prepared
-// once a call. dx larger than this process's part of the last-level cache is written past it.
+// writes dx and adds dy * x^ to a row of partial sums. Rows are cut into chunks, as many as the
+// problem has rows and columns for, each with partial sums of its own in the workspace: which rows
+// a chunk takes, and the order in which chunks are added up, know nothing of threads. w + offset is
+// prepared once a call. dx larger than this process's part of the last-level cache is written past
+// it.
 //
-// Sums of a row: 4 vectors of partial sums over at most 128 terms each, added as a tree; the sums of
-// such blocks in double.
+// Sums of a row: 4 vectors of partial sums over at most 128 terms each, added as a tree; the sums
+// of such blocks in double.
 
 // Highway includes this file once for each instruction set.
 #undef HWY_TARGET_INCLUDE
@@ -143,8 +144,7 @@ HWY_ATTR RowSums sum_row(const void* dy_row, const void* x_row, const float* sca
       add(sums3, i + 3 * lanes);
     }
     fold(hn::Add(hn::Add(sums0.squares, sums1.squares), hn::Add(sums2.squares, sums3.squares)),
-         hn::Add(hn::Add(sums0.products, sums1.products),
-                 hn::Add(sums2.products, sums3.products)));
+         hn::Add(hn::Add(sums0.products, sums1.products), hn::Add(sums2.products, sums3.products)));
   }
   Sums rest = zero;
   for (; i + lanes <= cols; i += lanes) add(rest, i);
@@ -189,8 +189,8 @@ HWY_ATTR void write_row(const RowsTask& task, std::int64_t row, const RowFactors
   const std::size_t lanes = hn::Lanes(F32Tag());
   const std::size_t cols = task.cols;
   const float* scale = task.scale;
-  const bool stream = task.stream &&
-                      reinterpret_cast<std::uintptr_t>(dx_row) % (lanes * sizeof(Raw)) == 0;
+  const bool stream =
+      task.stream && reinterpret_cast<std::uintptr_t>(dx_row) % (lanes * sizeof(Raw)) == 0;
   std::size_t i = 0;
   for (; i + lanes <= cols; i += lanes) {
     const F32Vec dy = Codec::load(dy_row + i);
@@ -240,8 +240,8 @@ HWY_ATTR RowFactors factors_of(const RowsTask& task, std::int64_t row) {
   return out;
 }
 
-/// Rows [begin, end), their dweight added to `sums` unless that is null. `buffer` has room for a row
-/// of f32 and a vector more.
+/// Rows [begin, end), their dweight added to `sums` unless that is null. `buffer` has room for a
+/// row of f32 and a vector more.
 HWY_ATTR void run_rows(const RowsTask& task, std::int64_t begin, std::int64_t end, float* buffer,
                        float* sums) {
   if (sums != nullptr) std::fill_n(sums, task.cols, 0.0F);
@@ -397,8 +397,8 @@ struct RowsV1 {
     const Work work = RmsNormBwd::work(problem);
     const double sums = static_cast<double>(chunks_of(problem)) * static_cast<double>(problem.cols);
     if (problem.dweight) {
-      plan.workspace_bytes = static_cast<std::size_t>(chunks_of(problem) * problem.cols) *
-                             sizeof(float);
+      plan.workspace_bytes =
+          static_cast<std::size_t>(chunks_of(problem) * problem.cols) * sizeof(float);
     }
     if (problem.rows > 0) {
       HostStage rows = host_stage<Args, State>("rows_v1", state, &run);
@@ -426,8 +426,8 @@ struct RowsV1 {
     task.eps = args.eps;
     task.rounding = problem.rounding;
     // In place the lines are in the cache already.
-    task.stream = state.stream && task.dx.data != task.dy.data &&
-                  task.dx.data != task.residual.data;
+    task.stream =
+        state.stream && task.dx.data != task.dy.data && task.dx.data != task.residual.data;
     std::unique_ptr<float[]> memory;
     task.scale = scale_of(args, problem, memory);
     const std::int64_t chunks = chunks_of(problem);
@@ -447,15 +447,15 @@ struct RowsV1 {
   static void sum_partials(const Args& args, std::byte* workspace, const State& state) {
     const Problem& problem = state.problem;
     const std::int64_t chunks = chunks_of(problem);
-    einkorn::cpu::parallel_for(
-        0, problem.cols, 1 + kGrain / std::max<std::int64_t>(1, chunks),
-        [&](std::int64_t begin, std::int64_t end) {
-          HWY_DYNAMIC_DISPATCH(sum_columns)
-          (reinterpret_cast<const float*>(workspace), chunks,
-           static_cast<std::size_t>(problem.cols), static_cast<std::size_t>(begin),
-           static_cast<std::size_t>(end), thread_buffer(end - begin), args.dweight.data(),
-           *problem.dweight);
-        });
+    einkorn::cpu::parallel_for(0, problem.cols, 1 + kGrain / std::max<std::int64_t>(1, chunks),
+                               [&](std::int64_t begin, std::int64_t end) {
+                                 HWY_DYNAMIC_DISPATCH(sum_columns)
+                                 (reinterpret_cast<const float*>(workspace), chunks,
+                                  static_cast<std::size_t>(problem.cols),
+                                  static_cast<std::size_t>(begin), static_cast<std::size_t>(end),
+                                  thread_buffer(end - begin), args.dweight.data(),
+                                  *problem.dweight);
+                               });
   }
 };
 
@@ -463,8 +463,7 @@ struct RowsV1 {
 
 extern const Variant rows_v1;
 constexpr Variant rows_v1 = make_variant<RmsNormBwd, RowsV1>(
-    "cpu", "rows", 1, "cpp",
-    "a row at a time through the first caches, all threads, any layout");
+    "cpu", "rows", 1, "cpp", "a row at a time through the first caches, all threads, any layout");
 
 }  // namespace einkorn::rms_norm_bwd::cpu
 #endif  // HWY_ONCE

@@ -72,8 +72,8 @@ struct LoopV1 {
         std::min<std::int64_t>(tiling.parts, (problem.rows + kTileWarps - 1) / kTileWarps);
     const Params params = make_params(problem, parts);
     if (problem.rows > 0) {
-      out.stages.push_back(factors_stage(problem, tiling, params, device));
-      out.stages.push_back(gradients_stage(problem, params, device));
+      out.stages.emplace_back(factors_stage(problem, tiling, params, device));
+      out.stages.emplace_back(gradients_stage(problem, params, device));
       out.workspace_bytes =
           partial_bytes(params) + static_cast<std::size_t>(problem.rows) * 2 * sizeof(float);
     }

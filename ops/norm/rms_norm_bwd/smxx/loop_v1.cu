@@ -1,10 +1,10 @@
 // rms_norm_bwd/smxx/loop_v1: rows of any length in two passes over memory.
 //
 // Idea: the widest rows do not fit in registers, and neither do their sums of dweight. The first
-// kernel takes a block to a row and leaves r and the slope of each row. With these known every element
-// is on its own, so the second one cuts the matrix into tiles of 32 pieces of columns and a fixed part
-// of the rows, whose warps write dx and carry dweight in registers down their columns. It reads each
-// element before it writes it, so dx may lie where dy does.
+// kernel takes a block to a row and leaves r and the slope of each row. With these known every
+// element is on its own, so the second one cuts the matrix into tiles of 32 pieces of columns and a
+// fixed part of the rows, whose warps write dx and carry dweight in registers down their columns.
+// It reads each element before it writes it, so dx may lie where dy does.
 
 #include "ops/norm/rms_norm_bwd/device.cuh"
 
@@ -53,8 +53,8 @@ __global__ void __launch_bounds__(kThreads, 1) loop_v1_factors(const __grid_cons
 
 inline constexpr int kTileWarps = 8;
 
-/// Grid: partial_rows parts of the rows, for each of them a block for every 32 * kVec columns. Warps
-/// take a part's rows in turn.
+/// Grid: partial_rows parts of the rows, for each of them a block for every 32 * kVec columns.
+/// Warps take a part's rows in turn.
 template <class Tr, int kVec, int kAlign>
 __global__ void __launch_bounds__(kTileWarps * 32, 1) loop_v1(const __grid_constant__ Params p) {
   using T = typename Tr::T;
@@ -71,8 +71,8 @@ __global__ void __launch_bounds__(kTileWarps * 32, 1) loop_v1(const __grid_const
   wait_for_previous_kernel();
   Vec<W, kVec> weight{};
   if (inside) {
-    weight = Vec<W, kVec>::template load<kAlign, Cache::kReadOnly>(
-        static_cast<const W*>(p.weight) + col);
+    weight = Vec<W, kVec>::template load<kAlign, Cache::kReadOnly>(static_cast<const W*>(p.weight) +
+                                                                   col);
   }
   float sums[kVec] = {};
   const i64 end = p.rows * (part + 1) / p.partial_rows;

@@ -8,7 +8,8 @@
 // the grid alone, and nothing is atomic, so dweight repeats bit by bit.
 //
 // Few blocks stay on a multiprocessor, so memory would idle while they exchange sums. With kAhead a
-// block asks for its next row before it looks at the present one, at the price of registers for two.
+// block asks for its next row before it looks at the present one, at the price of registers for
+// two.
 
 #include "ops/norm/rms_norm_bwd/device.cuh"
 
@@ -19,7 +20,7 @@ namespace einkorn::rms_norm_bwd::smxx {
 /// call's, which slower threads may still be reading.
 template <int kLanes>
 __device__ inline RowSums row_sums(RowSums sums, RowSums* partial, int row) {
-  sums = warp_sums<kLanes < 32 ? kLanes : 32>(sums);
+  sums = warp_sums < kLanes<32 ? kLanes : 32>(sums);
   if constexpr (kLanes > 32) {
     constexpr int kWarps = kLanes / 32;
     if (threadIdx.x % 32 == 0) partial[threadIdx.x / 32] = sums;
@@ -54,9 +55,10 @@ __device__ inline void add_rows(float (&sums)[kElements], float* shared, int row
   }
 }
 
-/// Grid: any number of blocks; each takes kRows rows of kLanes threads in turn, and writes the row of
-/// partial sums of its number. kVec elements a piece, kItems pieces a thread; kAlign bytes divide
-/// every address. kBlocks: blocks a multiprocessor has to have registers for. kExact: kLanes * kItems
+/// Grid: any number of blocks; each takes kRows rows of kLanes threads in turn, and writes the row
+/// of partial sums of its number. kVec elements a piece, kItems pieces a thread; kAlign bytes
+/// divide every address. kBlocks: blocks a multiprocessor has to have registers for. kExact: kLanes
+/// * kItems
 /// * kVec == cols.
 template <class Tr, int kVec, int kAlign, int kLanes, int kItems, int kRows, int kBlocks,
           bool kAhead, bool kExact>
@@ -143,7 +145,7 @@ __global__ void __launch_bounds__(kLanes* kRows, kBlocks)
             .template store<kAlign>(dx + i * kStep);
         if constexpr (Tr::kDWeight) {
           add_weight_gradients<Tr, kVec>(now.dy[i], now.x[i], factors.r,
-                                         *reinterpret_cast<float(*)[kVec]>(sums + i * kVec));
+                                         *reinterpret_cast<float (*)[kVec]>(sums + i * kVec));
         }
       }
     }
@@ -162,7 +164,7 @@ __global__ void __launch_bounds__(kLanes* kRows, kBlocks)
 #pragma unroll
     for (int i = 0; i < kItems; ++i) {
       if (!inside(i)) continue;
-      Vec<float, kVec>::from(*reinterpret_cast<float(*)[kVec]>(sums + i * kVec))
+      Vec<float, kVec>::from(*reinterpret_cast<float (*)[kVec]>(sums + i * kVec))
           .template store<16>(to + i * kStep);
     }
   }
