@@ -2,7 +2,7 @@
 #
 #   make run       build, then the main job: einkorn run rms_norm on the best device here
 #   make test      build, then every test this machine can run
-#   make build     build only: build/einkorn
+#   make build     build only: build/einkorn, and the library of the Python package
 #   make lint      formatting and static analysis
 #   make sanitize  the tests under address, undefined behaviour and thread sanitizers
 #   make format    rewrite the sources in the agreed format
@@ -33,7 +33,7 @@ configure: bootstrap
 	@$(cmake) --preset release --log-level=WARNING
 
 build: configure
-	@$(cmake) --build build --target einkorn_cli
+	@$(cmake) --build build --target einkorn_cli einkorn_python
 
 run: build
 	@build/einkorn run rms_norm $(ARGS)

@@ -4,9 +4,9 @@
 
 file(GLOB ek_python_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/python/native/*.cc")
 add_library(einkorn_python SHARED ${ek_python_sources})
-target_link_libraries(einkorn_python
-  PRIVATE einkorn_command "$<LINK_LIBRARY:WHOLE_ARCHIVE,einkorn>" einkorn_internal)
+target_link_libraries(einkorn_python PRIVATE einkorn_command einkorn_internal)
 set_target_properties(einkorn_python PROPERTIES
+  LINK_LIBRARY_OVERRIDE "WHOLE_ARCHIVE,einkorn"
   CXX_VISIBILITY_PRESET hidden
   LIBRARY_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/lib")
 add_dependencies(einkorn_python einkorn_jit_worker)

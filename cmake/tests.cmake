@@ -26,6 +26,9 @@ add_dependencies(einkorn_tests einkorn_jit_worker)
 if(TARGET einkorn_cli)
   add_dependencies(einkorn_tests einkorn_cli)
 endif()
+if(NOT EK_SANITIZE)  # an interpreter without the sanitizer cannot load it
+  add_dependencies(einkorn_tests einkorn_python)
+endif()
 
 # A gtest executable. `shards` processes share its tests, so that a long one uses several cores.
 function(ek_gtest name shards)
@@ -59,7 +62,8 @@ ek_gtest(einkorn_unit_tests 1 ${ek_unit_sources})
 file(GLOB ek_op_test_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tests/ops/*.cc")
 ek_gtest(einkorn_op_tests 2 ${ek_op_test_sources})
 
-# Python tests: one ctest entry a folder. They use the packages that scripts/bootstrap brought.
+# Python tests: one ctest entry a folder, pytest_<folder>. They use the packages that
+# scripts/bootstrap brought, and this checkout's Python package.
 find_program(EK_PYTHON python3 PATHS "${PROJECT_SOURCE_DIR}/.venv/bin" NO_DEFAULT_PATH)
 foreach(folder cli lint python)
   file(GLOB_RECURSE found CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tests/${folder}/test_*.py")
@@ -67,11 +71,11 @@ foreach(folder cli lint python)
     if(NOT EK_PYTHON)
       message(FATAL_ERROR "tests/${folder} needs .venv; run scripts/bootstrap or set EK_PYTHON")
     endif()
-    add_test(NAME python_${folder}
+    add_test(NAME pytest_${folder}
       COMMAND "${EK_PYTHON}" -m pytest -q -p no:cacheprovider
-              "--junitxml=${ek_results_dir}/python_${folder}.xml" "tests/${folder}"
+              "--junitxml=${ek_results_dir}/pytest_${folder}.xml" "tests/${folder}"
       WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}")
-    set_tests_properties(python_${folder} PROPERTIES LABELS python TIMEOUT 3600
-      ENVIRONMENT "${ek_test_environment};PYTHONDONTWRITEBYTECODE=1")
+    set_tests_properties(pytest_${folder} PROPERTIES LABELS python TIMEOUT 3600 ENVIRONMENT
+      "${ek_test_environment};PYTHONPATH=${PROJECT_SOURCE_DIR}/python;PYTHONDONTWRITEBYTECODE=1")
   endif()
 endforeach()

@@ -1,4 +1,4 @@
-"""Formatting and static analysis of all sources: clang-format, clang-tidy, ruff, bash -n.
+"""Formatting and static analysis of all sources: clang-format, clang-tidy, ruff, mypy, bash -n.
 
 Usage: check_sources.py [--fix] [--no-tidy] [FILE...]
 
@@ -20,6 +20,8 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 BIN = pathlib.Path(sys.executable).parent
 BUILD = ROOT / "build"
 CLANG_FORMAT_ENDINGS = (".h", ".cc", ".cu", ".cuh")
+# The Python package, whose types are a part of its interface (py.typed).
+PACKAGE = "python/einkorn/"
 # Compiled by the tests that need them, not by the build.
 NOT_BUILT = ("tests/compile_fail/", "tests/lint/", "tests/cli/", "tests/fuzz/")
 
@@ -96,6 +98,9 @@ def main() -> int:
         mode = [] if args.fix else ["--check"]
         clean &= run("ruff format", [str(BIN / "ruff"), "format", "--quiet", *mode, *python])
     if not args.fix:
+        if any(name.startswith(PACKAGE) for name in python):
+            # The package as a whole: a change of one module may break another.
+            clean &= run("mypy", [sys.executable, "-m", "mypy", "--no-error-summary"])
         clean &= check_shell([name for name in names if is_shell(name)])
         if not args.no_tidy:
             clean &= check_tidy([name for name in names if name.endswith(".cc")])

@@ -38,7 +38,9 @@ Written by scripts/generate_python.py from the ops' declarations: do not edit.
 
 from typing import Literal, TypeVar
 
-from ._dispatch import call as _call
+from ._dispatch import first_call as _first_call
+from ._dispatch import handlers as _handlers
+from ._dispatch import meet_frameworks as _meet_frameworks
 from ._op import Op
 
 Array = TypeVar("Array")
@@ -168,7 +170,10 @@ class Function:
         inputs = group([one["name"] for one in self.inputs])
         outputs = group([self.shown(one) for one in self.outputs])
         scalars = group([one["name"] for one in self.scalars])
-        return f"    return _call(_{self.op['op']}, {inputs}, {outputs}, {scalars}, variant)\n"
+        return (
+            f"    handler = _handlers.get(type({self.inputs[0]['name']})) or _first_call\n"
+            f"    return handler(_{self.op['op']}, {inputs}, {outputs}, {scalars}, variant)\n"
+        )
 
     def text(self) -> str:
         return f"{self.table()}\n\n{self.signature()}{self.docstring()}{self.body()}\n\n"
@@ -179,7 +184,7 @@ def ops_text(ops: list[dict]) -> str:
     table = ",\n".join(f"_{op['op']}.name: _{op['op']}" for op in ops)
     text += f"\n#: Every op by its name.\nTABLE: dict[str, Op] = {{{table}}}\n"
     names = ", ".join(f'"{name}"' for name in sorted(op["op"] for op in ops))
-    return text + f"\n__all__ = [{names}]\n"
+    return text + f"\n__all__ = [{names}]\n\n_meet_frameworks()\n"
 
 
 def formatted(target: pathlib.Path, text: str) -> str:

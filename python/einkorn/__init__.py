@@ -14,22 +14,24 @@ if TYPE_CHECKING:
     from . import jax, jit, ops, torch
     from ._batch_invariant import batch_invariant, is_batch_invariant
     from ._config import OpConfig
-    from ._python_variants import variant
+    from ._python_variants import remove_variant, variant
     from ._registry import dump, explain, variants
-    from ._slots import OpSlot, bind, unbind
+    from ._slot import OpSlot
+    from ._slots import bind, unbind
     from ._version import __version__
 
 # Where each name is, found when it is first asked for (PEP 562).
 _MODULES = ("jax", "jit", "ops", "torch")
 _NAMES = {
     "OpConfig": "._config",
-    "OpSlot": "._slots",
+    "OpSlot": "._slot",
     "__version__": "._version",
     "batch_invariant": "._batch_invariant",
     "bind": "._slots",
     "dump": "._registry",
     "explain": "._registry",
     "is_batch_invariant": "._batch_invariant",
+    "remove_variant": "._python_variants",
     "unbind": "._slots",
     "variant": "._python_variants",
     "variants": "._registry",
@@ -48,6 +50,7 @@ __all__ = [
     "jax",
     "jit",
     "ops",
+    "remove_variant",
     "torch",
     "unbind",
     "variant",

@@ -12,24 +12,11 @@ from ._op import Op, Rule
 
 Handler = Callable[[Op, tuple[Any, ...], tuple[Any, ...], tuple[Any, ...], str | None], Any]
 
-#: By the exact type of an array; filled as types are met.
-_handlers: dict[type, Handler] = {}
+#: By the exact type of a call's first input; filled as types are met. A handler takes op, inputs,
+#: outputs, scalars and variant; `outputs` holds arrays, None, or True for one to be allocated.
+handlers: dict[type, Handler] = {}
 
 _FRAMEWORKS = ("torch", "numpy", "jax", "jaxlib", "cupy")
-
-
-def call(
-    op: Op,
-    inputs: tuple[Any, ...],
-    outputs: tuple[Any, ...],
-    scalars: tuple[Any, ...],
-    variant: str | None,
-) -> Any:
-    """Runs one call. `outputs` holds arrays, None, or True for one to be allocated."""
-    handler = _handlers.get(type(inputs[0]))
-    if handler is None:
-        handler = _handler_of(op, inputs)
-    return handler(op, inputs, outputs, scalars, variant)
 
 
 def _framework_of(kind: type) -> str | None:
@@ -54,16 +41,16 @@ def _handler_in(package: str) -> Handler:
     return call
 
 
-def _skip_none(
+def first_call(
     op: Op,
     inputs: tuple[Any, ...],
     outputs: tuple[Any, ...],
     scalars: tuple[Any, ...],
     variant: str | None,
 ) -> Any:
-    """Of a call whose first input was left out."""
+    """The handler for a call with inputs of a type not met before, or whose first was left out."""
     first = next((one for one in inputs if one is not None), None)
-    handler = None if first is None else _handlers.get(type(first))
+    handler = None if first is None else handlers.get(type(first))
     if handler is None:
         handler = _handler_of(op, inputs)
     return handler(op, inputs, outputs, scalars, variant)
@@ -71,7 +58,7 @@ def _skip_none(
 
 def add_handler(kinds: tuple[type, ...], handler: Handler) -> None:
     for kind in kinds:
-        _handlers[kind] = handler
+        handlers[kind] = handler
 
 
 def meet_frameworks() -> None:
@@ -83,7 +70,7 @@ def meet_frameworks() -> None:
 
 
 # Present from the start: torch.compile compiles again when what a look-up missed changes.
-add_handler((type(None),), _skip_none)
+add_handler((type(None),), first_call)
 
 
 def _handler_of(op: Op, inputs: tuple[Any, ...]) -> Handler:
@@ -97,7 +84,7 @@ def _handler_of(op: Op, inputs: tuple[Any, ...]) -> Handler:
             "  hint: numpy.asarray(...) makes one of a list"
         )
     handler = _handler_in(package)
-    _handlers[type(first)] = handler
+    handlers[type(first)] = handler
     return handler
 
 

@@ -46,10 +46,9 @@ def variant(
         op: the op's name.
         name: of the design; "liger_v2" says the version, too.
         requires: what has to be here: a module's name; "cuda", or "cuda>=90" for a compute
-            capability; or a callable that gives None, or the reason why not. Looked at whenever
+            capability; or a callable that gives None, or why not. Looked at whenever
             a variant is chosen, so that what was missing may come later.
-        supports: f(problem, device, cc) -> None, or the reason why the problem is refused; `problem`
-            as the keys and values that `einkorn explain` takes, `device` "cpu" or "cuda".
+        supports: f(problem, device, cc) -> None, or the reason of a refusal; `problem` as the keys and values that `einkorn explain` takes, `device` "cpu" or "cuda".
         arrays: what the callable takes: "torch", "numpy", or "dlpack" for tvm_ffi.Tensor.
         tilings: candidates for the tuner, the first for use without tuning; the callable is given
             the chosen one as `tiling`.
@@ -88,6 +87,12 @@ def variant(
         return function
 
     return register
+
+
+def remove_variant(id: str) -> None:
+    """Takes a registered variant, "rms_norm/python/liger_v1", out again: its name is free, and no
+    later call selects it. ValueError: no such, or one of the library's own."""
+    library().remove_variant(id)
 
 
 class _Variant:

@@ -15,7 +15,8 @@ Written by scripts/generate_python.py from the ops' declarations: do not edit.
 
 from typing import Literal, TypeVar
 
-from ._dispatch import call as _call
+from ._dispatch import first_call as _first_call
+from ._dispatch import handlers as _handlers
 from ._dispatch import meet_frameworks as _meet_frameworks
 from ._op import Op
 
@@ -79,7 +80,8 @@ def silu_mul(
     Sources: Shazeer 2020, "GLU Variants Improve Transformer". The clamped form with alpha 1.702,
     limit 7 and up_offset 1 is gpt-oss's; with alpha 1 and up_offset 0 DeepSeek's.
     """
-    return _call(
+    handler = _handlers.get(type(gate)) or _first_call
+    return handler(
         _silu_mul,
         (
             gate,
@@ -156,7 +158,8 @@ def silu_mul_bwd(
         dpacked: output, like packed, and with it; may be exactly packed
         variant: the one implementation to use
     """
-    return _call(
+    handler = _handlers.get(type(dy)) or _first_call
+    return handler(
         _silu_mul_bwd,
         (
             dy,
@@ -213,7 +216,8 @@ def gated_norm_pair(
         out: output, like gate; may be exactly gate or up
         variant: the one implementation to use
     """
-    return _call(
+    handler = _handlers.get(type(gate)) or _first_call
+    return handler(
         _gated_norm_pair,
         (
             gate,
@@ -257,7 +261,8 @@ def gated_rms_norm(
         out: output, like x; may be exactly gate
         variant: the one implementation to use
     """
-    return _call(
+    handler = _handlers.get(type(x)) or _first_call
+    return handler(
         _gated_rms_norm,
         (
             x,
@@ -318,7 +323,8 @@ def rms_norm(
 
     Source: Zhang and Sennrich 2019, "Root Mean Square Layer Normalization", eq. 4.
     """
-    return _call(
+    handler = _handlers.get(type(x)) or _first_call
+    return handler(
         _rms_norm,
         (
             x,
@@ -390,7 +396,8 @@ def rms_norm_bwd(
     Source: the derivative of Zhang and Sennrich 2019, eq. 4; the same as Liger Kernel's
     `ops/rms_norm.py`. With h = x + residual, dx is the gradient of both.
     """
-    return _call(
+    handler = _handlers.get(type(dy)) or _first_call
+    return handler(
         _rms_norm_bwd,
         (
             dy,

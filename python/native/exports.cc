@@ -18,6 +18,7 @@
 #include "python/native/values.h"
 #include "python/native/variants.h"
 #include "src/core/self_command.h"
+#include "src/registry/removal.h"
 
 // A function `name` of the module: EK_EXPORT(name, arguments) { ...; return FfiAny; }
 #define EK_EXPORT(name, arguments)                                                             \
@@ -174,6 +175,13 @@ EK_EXPORT(jit_compile_count, arguments) {
   out.type = einkorn::jit::kFfiInt;
   out.integer = static_cast<std::int64_t>(einkorn::jit::compile_count());
   return out;
+}
+
+/// remove_variant(id) -> None
+EK_EXPORT(remove_variant, arguments) {
+  arguments.expect(1);
+  einkorn::detail::remove_variant(arguments.text(0, "id"));
+  return {};
 }
 
 /// set_self_command(word, ...) -> None: what starts this program anew

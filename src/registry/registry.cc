@@ -1,5 +1,6 @@
 #include <einkorn/registry.h>
 
+#include <algorithm>
 #include <atomic>
 #include <mutex>
 
@@ -8,6 +9,7 @@
 
 #include "src/registry/builtin.h"
 #include "src/registry/plugins.h"
+#include "src/registry/removal.h"
 #include "src/registry/suggest.h"
 
 namespace einkorn {
@@ -50,9 +52,33 @@ class RegistryBuilder {
     static_cast<void>(draft_->find(variant.op));  // throws: lists the ops
   }
 
+  void remove_variant(std::string_view id) {
+    std::vector<std::string> removable;
+    for (OpEntry& entry : draft_->ops_) {
+      const std::size_t before = entry.variants.size();
+      std::erase_if(entry.variants, [&](const Variant* one) {
+        if (is_builtin(*one) || one == entry.op->reference_variant) return false;
+        removable.push_back(one->id());
+        return removable.back() == id;
+      });
+      if (entry.variants.size() != before) return;
+    }
+    throw_error(ErrorKind::kValue,
+                fmt::format("remove_variant: id: {}",
+                            expected_one_of(id, {removable.begin(), removable.end()})));
+  }
+
   std::shared_ptr<const Registry> finish() { return draft_; }
 
  private:
+  /// Whether it is of the lists in ops/.
+  static bool is_builtin(const Variant& variant) {
+    static const std::vector<OpEntry> kBuiltin = detail::builtin_ops();
+    return std::ranges::any_of(kBuiltin, [&](const OpEntry& entry) {
+      return std::ranges::find(entry.variants, &variant) != entry.variants.end();
+    });
+  }
+
   std::shared_ptr<Registry> draft_ = std::make_shared<Registry>();
 };
 
@@ -151,6 +177,10 @@ void register_op(const OpDef& op) {
 
 void register_variant(const Variant& variant, Placement placement) {
   change_registry([&](RegistryBuilder& builder) { builder.add_variant(variant, placement); });
+}
+
+void detail::remove_variant(std::string_view id) {
+  change_registry([&](RegistryBuilder& builder) { builder.remove_variant(id); });
 }
 
 std::uint64_t registry_generation() { return generation().load(std::memory_order_acquire); }

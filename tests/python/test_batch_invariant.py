@@ -201,6 +201,21 @@ def test_an_end_without_a_begin_is_an_error():
         einkorn.batch_invariant().__exit__(None, None, None)
 
 
+def test_it_counts_for_compiled_calls():
+    torch = pytest.importorskip("torch")
+    without = declaring(False)
+
+    def norm(x):
+        return einkorn.ops.rms_norm(x, variant=without)
+
+    compiled = torch.compile(norm, fullgraph=True, backend="aot_eager")
+    x = torch.ones(3, 8)
+    compiled(x)
+    refused = pytest.raises(NotImplementedError, match="not declared batch-invariant")
+    with einkorn.batch_invariant(), refused:
+        compiled(x)
+
+
 def test_it_needs_no_framework():
     code = (
         "import einkorn, sys\nwith einkorn.batch_invariant(): assert einkorn.is_batch_invariant()"

@@ -199,8 +199,8 @@ def test_training_in_eager(case):
     check_losses(case, losses)
 
 
-# All steps without inductor, whose code takes a C++ compiler half a minute for each model: what it is
-# about, one graph of forward and backward with our operators in it, is the same.
+# All steps without inductor, whose code takes a C++ compiler half a minute for each model: what it
+# is about, one graph of forward and backward with our operators in it, is the same.
 def test_gradients_and_training_compiled(case):
     torch._dynamo.reset()
     model = case.bound()
@@ -316,7 +316,7 @@ def test_unsupported_dtypes_are_known_when_bound(case):
     model = copy.deepcopy(case.start).double()
     with pytest.raises(NotImplementedError, match="dtype f64: only the reference has it"):
         einkorn.bind(model, {"default": "cpu/rows_v1"})
-    einkorn.bind(model, {"default": "auto"})
+    einkorn.bind(model, {"default": "cpu/*"})
     assert model.model.norm.forward.slot.binding.variant == "rms_norm/cpu/reference_v1"
 
 
@@ -414,13 +414,7 @@ def test_look_alikes_are_refused(norms, monkeypatch):
             return super().forward(hidden_states) + 1
 
     class Inherits(norms.Llama):
-        @property
-        def weight(self):
-            return 1 + self._parameters["weight"]
-
-        @weight.setter
-        def weight(self, value):
-            self._parameters["weight"] = value
+        """It might change what its forward reads."""
 
     class LlamaRMSNorm(nn.Module):
         def __init__(self, size):
@@ -437,23 +431,21 @@ def test_look_alikes_are_refused(norms, monkeypatch):
 
     hooked = norms.Llama(8)
     hooked.forward = types.MethodType(lambda self, x: x, hooked)
-    for norm in (Subclass(8), LlamaRMSNorm(8), nn.RMSNorm(8), hooked):
-        with pytest.raises(NotImplementedError, match="has a forward of its own"):
+    for norm in (Subclass(8), Inherits(8), LlamaRMSNorm(8), nn.RMSNorm(8), hooked):
+        with pytest.raises(NotImplementedError, match="is not, or not known to be"):
             einkorn.bind(nn.Sequential(norm), {"default": "auto"})
         with pytest.raises(ValueError, match="expected one with slots, got none"):
             einkorn.bind(nn.Sequential(norm), {"default": "auto"}, leave=["0"])
-    with pytest.raises(NotImplementedError):
-        einkorn.bind(nn.Sequential(Inherits(8)), {"default": "auto"})
     # A class that somebody has patched.
     monkeypatch.setattr(norms.Llama, "forward", LlamaRMSNorm.forward)
-    with pytest.raises(NotImplementedError, match="has a forward of its own"):
+    with pytest.raises(NotImplementedError, match="is not, or not known to be"):
         einkorn.bind(nn.Sequential(norms.Llama(8)), {"default": "auto"})
 
 
 def test_gates_that_are_no_silu_are_not_taken():
     mlp = make("Llama").model.layers[0].mlp
     mlp.act_fn.register_forward_hook(lambda module, inputs, output: output + 1)
-    with pytest.raises(NotImplementedError, match="LlamaMLP has a forward of its own"):
+    with pytest.raises(NotImplementedError, match="LlamaMLP is not, or not known to be"):
         einkorn.bind(nn.Sequential(mlp), {"default": "auto"})
     with pytest.raises(ValueError, match="got none"):
         einkorn.bind(make("Llama", hidden_act="gelu").model.layers[0].mlp, {"default": "auto"})

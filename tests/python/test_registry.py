@@ -12,7 +12,7 @@ import pytest
 
 
 def fresh_name() -> str:
-    """Registrations stay for the process."""
+    """None that another test has."""
     return "t" + uuid.uuid4().hex[:8]
 
 
@@ -93,6 +93,19 @@ def test_a_duplicate_name_is_an_error_unless_forced():
     x, w = data()
     assert (einkorn.ops.rms_norm(x, w, variant=f"python/{name}_v1") == 1).all()
     assert sum(row["name"] == f"python/{name}_v1" for row in einkorn.variants("rms_norm")) == 1
+
+
+def test_a_variant_can_be_taken_out_again():
+    name = fresh_name()
+    einkorn.variant("rms_norm", name, arrays="numpy")(rms_norm)
+    full = f"rms_norm/python/{name}_v1"
+    einkorn.remove_variant(full)
+    assert full not in {row["id"] for row in einkorn.variants("rms_norm")}
+    with pytest.raises(ValueError, match="id"):
+        einkorn.remove_variant(full)
+    with pytest.raises(ValueError, match="id"):
+        einkorn.remove_variant("rms_norm/cpu/rows_v1")
+    einkorn.variant("rms_norm", name, arrays="numpy")(rms_norm)
 
 
 def test_refusals_are_told_and_looked_at_anew():
@@ -197,9 +210,6 @@ import einkorn, numpy as np
 def mine(gate, up, packed, y, *, packing, clamp, tiling, **rest):
     assert tiling["block"] in (64, 256)
     y[...] = gate / (1 + np.exp(-gate)) * up
-
-def only_plain(problem, device, cc):
-    return None if problem.get("packing", "split") == "split" and "clamp" not in problem else "plain only"
 """
 
 

@@ -395,8 +395,40 @@ def test_compiled_calls_take_the_slots_choice(torch):
     compiled = torch.compile(model, fullgraph=True, backend="aot_eager")
     torch.testing.assert_close(compiled(x), want)
     assert calls == []
-    # A new choice is seen by what was compiled. Without gradients, for which rstd is asked for, too.
+    # A new choice is seen by what was compiled. With gradients rstd would be asked for, too.
     einkorn.bind(compiled, {"default": "auto", "rms_norm": variant})
     with torch.no_grad():
         compiled(x)
     assert len(calls) == 4
+
+
+def test_modules_of_einkorn_are_bound(torch):
+    own = einkorn.torch.nn
+    model = torch.nn.Sequential(
+        own.RMSNorm(32, offset=1, rounding="gemma"),
+        own.SwiGLU(32, 64, rounding="silu"),
+        own.RMSNorm(32, elementwise_affine=False),
+        own.RMSNorm(32, op=einkorn.OpSlot("rms_norm")),
+    )
+    x = torch.from_numpy(X)
+    with pytest.raises(RuntimeError, match="expected a bound slot"):
+        model(x)
+    want = model[:3](x)
+    slots = einkorn.bind(model, {"default": "auto", "modules": {"2": {"rms_norm": "reference"}}})
+    assert [one.op for one in slots] == ["rms_norm", "silu_mul", "rms_norm", "rms_norm"]
+    assert slots[0].scalars == {"offset": 1, "rounding": "gemma"}
+    assert [one.binding.variant.split("/")[-1] for one in slots] == [
+        "rows_v1",
+        "rows_v1",
+        "reference_v1",
+        "rows_v1",
+    ]
+    assert "cols=32" in slots[3].binding.reason
+    torch.testing.assert_close(model[:3](x), want)
+    _, h = model[0](x, x)
+    torch.testing.assert_close(h, 2 * x)
+    einkorn.unbind(model)
+    assert torch.equal(model[:3](x), want)
+    for module in (own.RMSNorm(32, variant="reference"), own.SwiGLU(8, 8, op=lambda g, u: g)):
+        with pytest.raises(NotImplementedError, match="not known to be"):
+            einkorn.bind(torch.nn.Sequential(module), {"default": "auto"})

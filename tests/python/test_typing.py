@@ -1,5 +1,6 @@
 """The package is typed for those who install it: a type checker knows its functions."""
 
+import itertools
 import re
 import subprocess
 import sys
@@ -23,10 +24,12 @@ x, w = Tensor(), Tensor()
 def check(tmp_path_factory):
     # Without the frameworks: their types take long to read and are not what is tested.
     installed = Installed(tmp_path_factory.mktemp("typed"), needed=())
+    numbers = itertools.count()
 
     def run(text: str) -> str:
         """What mypy says of a program in an environment where einkorn is installed."""
-        file = installed.elsewhere / "program.py"
+        # A file each: mypy's cache takes one of the same size and second for the same.
+        file = installed.elsewhere / f"program_{next(numbers)}.py"
         file.write_text(HEAD + textwrap.dedent(text), encoding="utf-8")
         command = [sys.executable, "-m", "mypy", "--strict", "--config-file", "", "--no-pretty"]
         command += ["--python-executable", str(installed.python), file.name]

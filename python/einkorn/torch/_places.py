@@ -1,15 +1,16 @@
 """Where a torch.nn.Module has slots, and where adapters make some."""
 
-import functools
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
 from typing import Any
 
 import torch
 from torch import nn
 
 from .._native import library
-from .._slots import OpSlot, Place
-from .adapters import DEFAULT, Adapted, Adapter, refusal
+from .._slot import OpSlot, Place
+from ._adapting import Adapted, Adapter
+from .adapters import DEFAULT, known_problems, refusal
 
 
 def find(
@@ -37,7 +38,7 @@ def find(
         elif not left and (reason := refusal(module, known)):
             refused.setdefault(reason, []).append(path)
         elif isinstance(vars(module).get("forward"), Adapted):  # bound before, with other arguments
-            undo.append(functools.partial(_restore, module))
+            undo.append(partial(_restore, module))
     _check_leave(model, leave)
     _check_shared(places)
     if refused:
@@ -125,7 +126,7 @@ def _own(path: str, module: nn.Module) -> list[Place]:
     of the path."""
     slots = {name: one for name, one in vars(module).items() if isinstance(one, OpSlot)}
     ops = [one.op for one in slots.values()]
-    known: Mapping[str, Any] = getattr(module, "slot_problems", dict)()
+    known: Mapping[str, Any] = getattr(module, "slot_problems", partial(known_problems, module))()
     return [
         Place(
             f"{path}.{name}" if ops.count(one.op) > 1 else path, one, known.get(name, one.problem)

@@ -7,84 +7,20 @@ since a model that is bound in part is not what was asked for. One form serves e
 it: that of Hugging Face's LlamaRMSNorm is also that of Qwen3RMSNorm, MistralRMSNorm and many more.
 """
 
-import dis
-import types
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Any
 
 import torch
 from torch import nn
 
-from .._slots import OpSlot
+from .. import ops
+from .._slot import OpSlot
+from . import nn as own
+from ._adapting import Adapter, computes, has_name, is_form, is_unchanged
 
 __all__ = ["DEFAULT", "GATED_MLP", "GEMMA_NORM", "LLAMA_NORM", "Adapter", "computes"]
 
 _NAMES = {torch.float32: "f32", torch.float16: "f16", torch.bfloat16: "bf16", torch.float64: "f64"}
-
-
-class Adapter:
-    """For one form of module, with one slot. Your own go to einkorn.bind(..., adapters=[...])."""
-
-    #: What the form is, for messages: "y = x / rms(x) * weight".
-    summary: str
-
-    def matches(self, module: nn.Module) -> bool:
-        """Whether the module computes exactly this form."""
-        raise NotImplementedError
-
-    def resembles(self, module: nn.Module) -> bool:
-        """Whether a user would expect a module that no adapter matches to be of this form."""
-        raise NotImplementedError
-
-    def slot(self, module: nn.Module) -> OpSlot:
-        """A new slot, with the module's mathematics as its scalars and what is known of calls."""
-        raise NotImplementedError
-
-    @staticmethod
-    def forward(slot: OpSlot, module: Any, *inputs: Any, **keywords: Any) -> Any:
-        """In place of the module's own; reads what that reads when it is called."""
-        raise NotImplementedError
-
-
-def computes(function: Any, form: Callable[..., Any]) -> bool:
-    """Whether a Python function is, instruction by instruction, another one: the same operations,
-    names and constants, and under its global names the same objects. Annotations and comments do
-    not count."""
-    if not isinstance(function, types.FunctionType) or function.__closure__:
-        return False
-    assert isinstance(form, types.FunctionType)
-    if _steps(function) != _steps(form) or function.__defaults__ != form.__defaults__:
-        return False
-    return all(
-        function.__globals__.get(name) is form.__globals__.get(name)
-        for name in form.__code__.co_names
-        if name in form.__globals__
-    )
-
-
-def _steps(function: types.FunctionType) -> list[tuple[str, Any]]:
-    return [(one.opname, one.argval) for one in dis.get_instructions(function)]
-
-
-def _is_form(module: nn.Module, **forms: Callable[..., Any]) -> bool:
-    """Whether the module's own class, unchanged, defines these methods so."""
-    kind = type(module)
-    own = vars(kind)
-    return (
-        kind.__call__ is nn.Module.__call__
-        and all(
-            name not in vars(module) or isinstance(vars(module)[name], Adapted) for name in forms
-        )
-        and all(name in own and computes(own[name], form) for name, form in forms.items())
-    )
-
-
-def _has_name(module: nn.Module, part: str) -> bool:
-    return part in type(module).__name__.lower()
-
-
-def _is_weight(value: Any) -> bool:
-    return isinstance(value, torch.Tensor) and value.dim() == 1 and value.dtype in _NAMES
 
 
 # The forms, as transformers has them. Not called: their instructions are compared.
@@ -117,9 +53,13 @@ def _silu(self, input):  # type: ignore[no-untyped-def]
     return nn.functional.silu(input)
 
 
+def _is_weight(value: Any) -> bool:
+    return isinstance(value, torch.Tensor) and value.dim() == 1 and value.dtype in _NAMES
+
+
 class _Norm(Adapter):
     def resembles(self, module: nn.Module) -> bool:
-        return _has_name(module, "rmsnorm")
+        return has_name(module, "rmsnorm")
 
     @staticmethod
     def _problem(module: Any) -> dict[str, Any]:
@@ -130,7 +70,7 @@ class _LlamaNorm(_Norm):
     summary = "y = x / rms(x), rounded, * weight"
 
     def matches(self, module: nn.Module) -> bool:
-        return _is_form(module, forward=_llama_norm) and _is_weight(getattr(module, "weight", None))
+        return is_form(module, forward=_llama_norm) and _is_weight(getattr(module, "weight", None))
 
     def slot(self, module: nn.Module) -> OpSlot:
         return OpSlot("rms_norm", self._problem(module), offset=0, rounding="llama")
@@ -149,7 +89,7 @@ class _GemmaNorm(_Norm):
     summary = "y = x / rms(x) * (1 + weight), rounded once"
 
     def matches(self, module: nn.Module) -> bool:
-        return _is_form(module, forward=_gemma_norm, _norm=_gemma_norm_norm) and _is_weight(
+        return is_form(module, forward=_gemma_norm, _norm=_gemma_norm_norm) and _is_weight(
             getattr(module, "weight", None)
         )
 
@@ -168,7 +108,7 @@ class _GatedMlp(Adapter):
     summary = "y = down_proj(silu(gate_proj(x)), rounded, * up_proj(x))"
 
     def matches(self, module: nn.Module) -> bool:
-        return _is_form(module, forward=_gated_mlp) and _is_silu(getattr(module, "act_fn", None))
+        return is_form(module, forward=_gated_mlp) and _is_silu(getattr(module, "act_fn", None))
 
     def resembles(self, module: nn.Module) -> bool:
         parts = ("gate_proj", "up_proj", "down_proj")
@@ -176,15 +116,72 @@ class _GatedMlp(Adapter):
         return has_silu and all(isinstance(getattr(module, one, None), nn.Module) for one in parts)
 
     def slot(self, module: nn.Module) -> OpSlot:
-        weight = getattr(module.gate_proj, "weight", None)
-        problem = None  # a projection of another kind: quantised, of low rank
-        if type(module.gate_proj) is nn.Linear and weight is not None and weight.dtype in _NAMES:
-            problem = {"cols": weight.shape[0], "dtype": _NAMES[weight.dtype]}
-        return OpSlot("silu_mul", problem, rounding="silu")
+        return OpSlot("silu_mul", _gate_problem(module), rounding="silu")
 
     @staticmethod
     def forward(slot: OpSlot, module: Any, x: torch.Tensor) -> torch.Tensor:
         return module.down_proj(slot(module.gate_proj(x), module.up_proj(x)))
+
+
+class _OwnNorm(Adapter):
+    summary = "einkorn.torch.nn.RMSNorm that calls einkorn.ops.rms_norm"
+
+    def matches(self, module: nn.Module) -> bool:
+        return _is_own(module, own.RMSNorm, ops.rms_norm)
+
+    def resembles(self, module: nn.Module) -> bool:
+        return isinstance(module, own.RMSNorm)
+
+    def slot(self, module: nn.Module) -> OpSlot:
+        problem = known_problems(module)["op"]
+        return OpSlot("rms_norm", problem, offset=module.offset, rounding=module.rounding)
+
+    @staticmethod
+    def forward(
+        slot: OpSlot, module: Any, x: torch.Tensor, residual: torch.Tensor | None = None
+    ) -> Any:
+        extra = {} if residual is None else {"residual_out": True}
+        return slot(x, module.weight, residual, eps=module.eps, **extra)
+
+
+class _OwnMlp(Adapter):
+    summary = "einkorn.torch.nn.SwiGLU that calls einkorn.ops.silu_mul"
+
+    def matches(self, module: nn.Module) -> bool:
+        return _is_own(module, own.SwiGLU, ops.silu_mul)
+
+    def resembles(self, module: nn.Module) -> bool:
+        return isinstance(module, own.SwiGLU)
+
+    def slot(self, module: nn.Module) -> OpSlot:
+        return OpSlot("silu_mul", known_problems(module)["op"], rounding=module.rounding)
+
+    forward = staticmethod(_GatedMlp.forward)
+
+
+def _is_own(module: Any, kind: type[Any], function: Any) -> bool:
+    """Ours, with nothing said of what it calls."""
+    if type(module) is not kind or not is_unchanged(module, "forward"):
+        return False
+    return bool(module.op is function and module.variant is None)
+
+
+def known_problems(module: Any) -> dict[str, dict[str, Any] | None]:
+    """What is known when it is bound of the calls of one of our modules, by attribute."""
+    if isinstance(module, own.RMSNorm):
+        if module.weight is None:
+            return {"op": {"cols": module.hidden, "weight": "none"}}
+        return {"op": {"cols": module.hidden, "dtype": _NAMES[module.weight.dtype]}}
+    if isinstance(module, own.SwiGLU):
+        return {"op": _gate_problem(module)}
+    return {}
+
+
+def _gate_problem(module: Any) -> dict[str, Any] | None:
+    weight = getattr(module.gate_proj, "weight", None)
+    if type(module.gate_proj) is nn.Linear and weight is not None and weight.dtype in _NAMES:
+        return {"cols": weight.shape[0], "dtype": _NAMES[weight.dtype]}
+    return None  # a projection of another kind: quantised, of low rank
 
 
 def _is_silu(module: Any) -> bool:
@@ -194,11 +191,11 @@ def _is_silu(module: Any) -> bool:
     hooks = ("_forward_hooks", "_forward_pre_hooks", "_backward_hooks", "_backward_pre_hooks")
     if "forward" in vars(module) or any(getattr(module, one) for one in hooks):
         return False
-    return type(module) is nn.SiLU or _is_form(module, forward=_silu)
+    return type(module) is nn.SiLU or is_form(module, forward=_silu)
 
 
 def _looks_like_silu(module: nn.Module) -> bool:
-    return _has_name(module, "silu") or _has_name(module, "swish")
+    return has_name(module, "silu") or has_name(module, "swish")
 
 
 LLAMA_NORM: Adapter = _LlamaNorm()
@@ -206,20 +203,8 @@ LLAMA_NORM: Adapter = _LlamaNorm()
 GEMMA_NORM: Adapter = _GemmaNorm()
 GATED_MLP: Adapter = _GatedMlp()
 
-DEFAULT: tuple[Adapter, ...] = (LLAMA_NORM, GATED_MLP)
-
-
-class Adapted:
-    """The `forward` of one adapted module. It goes by the module, not by a bound method, so that a
-    copy's is the copy's, whether by copy.deepcopy or by pickle."""
-
-    def __init__(self, adapter: Adapter, slot: OpSlot, module: nn.Module) -> None:
-        self.adapter = adapter
-        self.slot = slot
-        self.module = module
-
-    def __call__(self, *inputs: Any, **keywords: Any) -> Any:
-        return self.adapter.forward(self.slot, self.module, *inputs, **keywords)
+#: For einkorn.torch.nn, and the forms of transformers.
+DEFAULT: tuple[Adapter, ...] = (_OwnNorm(), _OwnMlp(), LLAMA_NORM, GATED_MLP)
 
 
 def refusal(module: nn.Module, adapters: Iterable[Adapter]) -> str | None:
@@ -233,7 +218,7 @@ def refusal(module: nn.Module, adapters: Iterable[Adapter]) -> str | None:
             "    hint: adapters=[*einkorn.torch.adapters.DEFAULT, "
             "einkorn.torch.adapters.GEMMA_NORM]"
         )
-    return f"{_kind(module)} has a forward of its own, not {near.summary}"
+    return f"{_kind(module)} is not, or not known to be, {near.summary}"
 
 
 def _kind(module: nn.Module) -> str:

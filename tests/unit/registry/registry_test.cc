@@ -9,6 +9,7 @@
 
 #include "tests/unit/golden.h"
 #include "tests/unit/registry/environment.h"
+#include "src/registry/removal.h"
 #include "tests/unit/registry/scale_op.h"
 
 namespace einkorn::test {
@@ -166,6 +167,24 @@ TEST(Registry, AVariantTakesTheFirstPlaceOrAnothersWhenAsked) {
   const auto view = registry();
   EXPECT_EQ(view->find(op.name).variants,
             (std::vector<const Variant*>{&preferred, &better, op.reference_variant}));
+}
+
+TEST(Registry, ARegisteredVariantCanBeTakenOutAgain) {
+  registry_with_scale();
+  const OpDef& op = fresh_op();
+  register_op(op);
+  static Variant added = kEven;
+  added.op = op.name;
+  register_variant(added);
+  const std::uint64_t generation = registry_generation();
+  detail::remove_variant(added.id());
+  EXPECT_GT(registry_generation(), generation);
+  EXPECT_EQ(registry()->find(op.name).variants.size(), 1U);
+  EXPECT_THROW(detail::remove_variant(added.id()), Error);
+  EXPECT_THROW(detail::remove_variant("rms_norm/cpu/rows_v1"), Error);
+  EXPECT_THROW(detail::remove_variant("rms_norm/cpu/reference_v1"), Error);
+  register_variant(added);
+  EXPECT_EQ(registry()->find(op.name).variants.size(), 2U);
 }
 
 TEST(Registry, VariantTellsItsTilingsAndPlans) {

@@ -106,7 +106,9 @@ TEST(Signature, EveryOpDeclaresInputsThenOutputsThenScalars) {
       EXPECT_GE(own, stage) << entry.op->name << ": " << one.name;
       stage = own;
       EXPECT_FALSE(one.doc.empty()) << entry.op->name << ": " << one.name;
-      if (own == 1) EXPECT_FALSE(one.like.tensor.empty()) << entry.op->name << ": " << one.name;
+      if (own == 1) {
+        EXPECT_FALSE(one.like.tensor.empty()) << entry.op->name << ": " << one.name;
+      }
       EXPECT_LE(one.offset + one.size, entry.op->args_size);
     }
   }
