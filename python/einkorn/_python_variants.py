@@ -48,7 +48,8 @@ def variant(
         requires: what has to be here: a module's name; "cuda", or "cuda>=90" for a compute
             capability; or a callable that gives None, or why not. Looked at whenever
             a variant is chosen, so that what was missing may come later.
-        supports: f(problem, device, cc) -> None, or the reason of a refusal; `problem` as the keys and values that `einkorn explain` takes, `device` "cpu" or "cuda".
+        supports: f(problem, device, cc) -> None, or the reason of a refusal; `problem` as the keys
+            and values that `einkorn explain` takes, `device` "cpu" or "cuda".
         arrays: what the callable takes: "torch", "numpy", or "dlpack" for tvm_ffi.Tensor.
         tilings: candidates for the tuner, the first for use without tuning; the callable is given
             the chosen one as `tiling`.

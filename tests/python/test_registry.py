@@ -42,7 +42,7 @@ def test_explain_says_why_each_other_one_lost():
     assert found["chosen"].startswith("rms_norm/smxx/rows_v1")
     refused = {row["variant"]: row["refusal"] for row in found["tried"]}
     assert "tensors are on cuda:0" in refused["rms_norm/cpu/rows_v1"]
-    with pytest.raises(ValueError, match="unknown key|expected one of"):
+    with pytest.raises(ValueError, match=r"unknown key|expected one of"):
         einkorn.explain("rms_norm", device="cpu", rowz=3)
 
 
@@ -154,7 +154,7 @@ def test_a_lazy_factory_that_raises_is_shown_whole_and_chained_and_may_be_repair
         return rms_norm
 
     x, w = data()
-    with pytest.raises(RuntimeError, match="libnpu.so: cannot open") as raised:
+    with pytest.raises(RuntimeError, match=r"libnpu.so: cannot open") as raised:
         einkorn.ops.rms_norm(x, w, variant=f"python/{name}_v1")
     assert "in factory" in str(raised.value)
     assert isinstance(raised.value.__cause__.__cause__, ImportError)
