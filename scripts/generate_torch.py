@@ -20,6 +20,9 @@ the rest goes by _autograd.py.
 Written by scripts/generate_python.py from the ops' declarations: do not edit.
 """
 
+# Whether an input may be None is the checks' business, which a type checker does not follow.
+# mypy: disable-error-code="union-attr"
+
 import torch
 from torch import Tensor
 from torch.autograd import forward_ad as _forward
@@ -53,6 +56,9 @@ FAKES_HEAD = '''"""What each form of each op gives back for tensors without memo
 
 Written by scripts/generate_python.py from the ops' declarations: do not edit.
 """
+
+# Whether an input may be None is the checks' business, which a type checker does not follow.
+# mypy: disable-error-code="union-attr"
 
 from torch import Tensor
 

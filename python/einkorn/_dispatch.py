@@ -127,7 +127,7 @@ def allocated(
 
     A required output whose model is None is not there in this form of the call.
     """
-    made = []
+    made: list[Any] = []
     for name, rule, given in zip(op.outputs, op.rules, outputs, strict=True):
         if given is None and not op.required(name):
             made.append(None)

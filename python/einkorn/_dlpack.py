@@ -95,7 +95,8 @@ def stand_ins(described: Iterable[tuple[str, Any]]) -> list[Any]:
 
     Each comes with who is told in errors, or is None. TypeError: a dtype that DLPack does not have.
     """
-    address, made = _ALIGNMENT, []
+    address = _ALIGNMENT
+    made: list[Any] = []
     for who, one in described:
         if one is None:
             made.append(None)

@@ -11,9 +11,8 @@
 namespace einkorn {
 
 template <class Node>
-inline constexpr bool kIsLeaf =
-    std::is_same_v<Node, LaunchStage> || std::is_same_v<Node, HostStage> ||
-    std::is_same_v<Node, CallStage>;
+inline constexpr bool kIsLeaf = std::is_same_v<Node, LaunchStage> ||
+                                std::is_same_v<Node, HostStage> || std::is_same_v<Node, CallStage>;
 
 /// The nodes directly below one that is no leaf.
 inline const std::vector<Stage>& children(const Sequence& node) { return node.stages; }

@@ -10,7 +10,8 @@
 // limit = 7, up_offset = 1 is gpt-oss's, with alpha = 1, up_offset = 0 DeepSeek's. NaN passes
 // through the clamps. Everything is computed in f32 (or wider) and rounded once, except with
 // rounding = silu: g * sigmoid(alpha * g) is rounded to the dtype before the product, as eager
-// PyTorch and Liger do. Tensors in f64 are for numerical derivatives: the reference alone serves them.
+// PyTorch and Liger do. Tensors in f64 are for numerical derivatives: the reference alone serves
+// them.
 
 #include <cstdint>
 #include <span>
@@ -51,7 +52,8 @@ struct SiluMul {
 
     static constexpr auto arguments() {
       return std::tuple{
-          optional_input("gate", &Args::gate, "[..., n], f32, f16, bf16 or f64; left out with packed"),
+          optional_input("gate", &Args::gate,
+                         "[..., n], f32, f16, bf16 or f64; left out with packed"),
           optional_input("up", &Args::up, "like gate; left out with packed"),
           optional_input("packed", &Args::packed,
                          "[..., 2n]: gate and up in one tensor, as packing says"),

@@ -39,7 +39,8 @@ Inputs<RmsNorm::Args> RmsNorm::make_inputs(const Problem& problem, Rng& rng) {
   args.y = rows(problem.dtype);
   if (problem.residual && problem.residual_out) args.residual_out = rows(*problem.residual);
   if (problem.rstd) {
-    inputs.storage.push_back(Tensor::empty({problem.rows}, problem.dtype == kF64 ? kF64 : kF32, kCpuDevice));
+    inputs.storage.push_back(
+        Tensor::empty({problem.rows}, problem.dtype == kF64 ? kF64 : kF32, kCpuDevice));
     args.rstd = inputs.storage.back();
   }
   args.offset = problem.offset;

@@ -121,10 +121,11 @@ void check_dtype(std::string_view key, DType dtype) {
 void check_all_or_no_f64(const RmsNorm::Problem& problem) {
   for (const auto& [argument, dtype] :
        {std::pair{"weight", problem.weight}, std::pair{"residual", problem.residual}}) {
-    EK_CHECK(!dtype || (*dtype == kF64) == (problem.dtype == kF64), ErrorKind::kType,
-             fmt::format("rms_norm: {} dtype: expected f64 for all tensors or for none, got {} with "
-                         "x in {}",
-                         argument, name(*dtype), name(problem.dtype)));
+    EK_CHECK(
+        !dtype || (*dtype == kF64) == (problem.dtype == kF64), ErrorKind::kType,
+        fmt::format("rms_norm: {} dtype: expected f64 for all tensors or for none, got {} with "
+                    "x in {}",
+                    argument, name(*dtype), name(problem.dtype)));
   }
 }
 

@@ -15,8 +15,8 @@
 //   none     | r, then h * r, rounded   | rounded to x's dtype  | rounded to x's dtype
 //
 // "none" is the naive module that never leaves x's dtype; only its sum of squares accumulates in
-// f32. With x in f32 the three differ by rounding of f32 alone. Tensors in f64, all or none, are for
-// numerical derivatives: the reference alone serves them.
+// f32. With x in f32 the three differ by rounding of f32 alone. Tensors in f64, all or none, are
+// for numerical derivatives: the reference alone serves them.
 
 #include <cstdint>
 #include <optional>
@@ -56,7 +56,8 @@ struct RmsNorm {
 
     static constexpr auto arguments() {
       return std::tuple{
-          input("x", &Args::x, "[..., cols], f32, f16, bf16 or f64; leading dims with one row stride"),
+          input("x", &Args::x,
+                "[..., cols], f32, f16, bf16 or f64; leading dims with one row stride"),
           optional_input("weight", &Args::weight, "[cols], contiguous, f32, f16, bf16 or f64"),
           optional_input("residual", &Args::residual,
                          "like x, f32, f16, bf16 or f64; added before the norm"),
@@ -68,7 +69,8 @@ struct RmsNorm {
                           "[...], contiguous, f32 or f64: 1 / sqrt(mean + eps) of each row"),
           scalar("eps", &Args::eps, "positive and finite"),
           scalar("offset", &Args::offset, "added to the weight: 0, or 1 (gemma, zero-initialised)"),
-          scalar("rounding", &Args::rounding, "where intermediate results are rounded to x's dtype")};
+          scalar("rounding", &Args::rounding,
+                 "where intermediate results are rounded to x's dtype")};
     }
   };
 

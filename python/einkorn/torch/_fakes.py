@@ -3,6 +3,9 @@
 Written by scripts/generate_python.py from the ops' declarations: do not edit.
 """
 
+# Whether an input may be None is the checks' business, which a type checker does not follow.
+# mypy: disable-error-code="union-attr"
+
 from torch import Tensor
 
 from ._allocation import f32_plus as _f32_plus

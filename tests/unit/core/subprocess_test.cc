@@ -229,7 +229,8 @@ TEST(Subprocess, LeavesNoFilesAndNoZombies) {
   }
   run({"sleep", "1000"}, {.time_limit = milliseconds(10)});
   EXPECT_EQ(open_files(), before);
-  // Other tests' workers may still run; none of the children here has ended without being waited for.
+  // Other tests' workers may still run; none of the children here has ended without being waited
+  // for.
   EXPECT_LE(waitpid(-1, nullptr, WNOHANG), 0);
 }
 

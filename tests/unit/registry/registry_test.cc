@@ -7,9 +7,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "src/registry/removal.h"
 #include "tests/unit/golden.h"
 #include "tests/unit/registry/environment.h"
-#include "src/registry/removal.h"
 #include "tests/unit/registry/scale_op.h"
 
 namespace einkorn::test {
