@@ -41,6 +41,14 @@ FfiAny bool_result(bool value) {
   out.integer = value ? 1 : 0;
   return out;
 }
+
+std::vector<std::string> words_of(const einkorn::python::Arguments& arguments) {
+  std::vector<std::string> words;
+  words.reserve(arguments.size() + 1);
+  for (std::size_t i = 0; i < arguments.size(); ++i) words.emplace_back(arguments.text(i, "word"));
+  return words;
+}
+
 }  // namespace
 
 /// op(name) -> function
@@ -186,17 +194,16 @@ EK_EXPORT(remove_variant, arguments) {
 
 /// set_self_command(word, ...) -> None: what starts this program anew
 EK_EXPORT(set_self_command, arguments) {
-  std::vector<std::string> words;
-  for (std::size_t i = 0; i < arguments.size(); ++i) words.emplace_back(arguments.text(i, "word"));
-  einkorn::set_self_command(std::move(words));
+  einkorn::set_self_command(words_of(arguments));
   return {};
 }
 
 /// command(word, ...) -> the command's exit status
 EK_EXPORT(command, arguments) {
-  std::vector<std::string> words{"einkorn"};
-  for (std::size_t i = 0; i < arguments.size(); ++i) words.emplace_back(arguments.text(i, "word"));
+  std::vector<std::string> words = words_of(arguments);
+  words.insert(words.begin(), "einkorn");
   std::vector<char*> pointers;
+  pointers.reserve(words.size() + 1);
   for (std::string& word : words) pointers.push_back(word.data());
   pointers.push_back(nullptr);
   FfiAny out;

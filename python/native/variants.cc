@@ -68,7 +68,7 @@ FfiAny lend(const TensorView& view) {
   void* object = nullptr;
   EK_CHECK(jit::tvm_ffi().make_tensor(&lent->managed, 0, 0, &object) == 0, ErrorKind::kRuntime,
            "tvm-ffi takes no tensor");
-  static_cast<void>(lent.release());  // the object's now
+  static_cast<void>(lent.release());  // NOLINT(bugprone-unused-return-value): the object's now
   out.type = jit::kFfiTensorObject;
   out.pointer = object;
   return out;
@@ -231,7 +231,8 @@ void add_variant(std::string_view description, const FfiAny& supports, const Ffi
   if (is_function(supports)) self->supports = kept(supports);
   self->call = kept(call);
   register_variant(self->variant, {.replace = json.at("replace"), .first = json.at("first")});
-  static_cast<void>(self.release());  // the registry's, which keeps what it has
+  // NOLINTNEXTLINE(bugprone-unused-return-value): the registry's, which keeps what it has
+  static_cast<void>(self.release());
 }
 
 }  // namespace einkorn::python
