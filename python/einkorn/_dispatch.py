@@ -31,6 +31,7 @@ def _framework_of(kind: type) -> str | None:
 def _handler_in(package: str) -> Handler:
     # By statements, which torch.compile follows where it stops at importlib.
     if package == "torch":
+        from . import torch  # noqa: F401  (first: the two modules need each other)
         from ._torch_calls import call
     elif package == "numpy":
         from ._numpy_calls import call
@@ -102,10 +103,6 @@ def check_frameworks(op: Op, names: tuple[str, ...], arrays: tuple[Any, ...]) ->
                 f"{op.name}: {name}: expected an array of {known[1]} as {known[0]} is, got one of "
                 f"{package} ({type(one).__qualname__})"
             )
-
-
-def is_loaded(module: str) -> bool:
-    return module in sys.modules
 
 
 def _described(rule: Rule, inputs: tuple[Any, ...]) -> tuple[Any, tuple[int, ...], str | None]:

@@ -302,7 +302,8 @@ class TestLifetime:
 
         blocks(100)
         before = blocks(1)
-        assert blocks(1000) - before < 200
+        # A call that kept one object would show as 3000; the interpreter's own caches grow by some.
+        assert blocks(3000) - before < 1000
 
     def test_error_of_a_later_argument(self):
         """Raised by tvm-ffi while it has taken the arrays before."""
