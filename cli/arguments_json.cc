@@ -34,6 +34,9 @@ Json arguments_json(const OpDef& op) {
       if (one.kind == ArgumentKind::kChoice) row["choices"] = one.choices;
     } else {
       row["optional"] = one.optional;
+      if (one.role == Role::kInput) {
+        row["alternative"] = one.alternative > 0 ? Json(one.alternative) : Json();
+      }
       if (one.role == Role::kOutput) {
         row["like"] = {{"tensor", one.like.tensor},
                        {"shape", text_or_null(std::string(one.like.shape))},

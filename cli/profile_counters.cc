@@ -54,12 +54,10 @@ std::string csv_of(const profile::Subject& subject, const std::string& ncu, int 
   profile::NcuRequest request;
   request.ncu = ncu;
   request.command = self_command();
-  for (const std::string& word :
-       {std::string("profile-run"), subject.variant.id(), to_string(subject.device.device),
-        subject.tiling, std::to_string(subject.seed),
-        subject.entry.op->print(subject.problem.get())}) {
-    request.command.push_back(word);
-  }
+  request.command.insert(
+      request.command.end(),
+      {"profile-run", subject.variant.id(), to_string(subject.device.device), subject.tiling,
+       std::to_string(subject.seed), subject.entry.op->print(subject.problem.get())});
   request.skip = kernels;  // of the first run, which warms up
   request.count = kernels;
   return profile::run_ncu(request);

@@ -48,6 +48,12 @@ class RowFacts {
   bool strided_ = false;
 };
 
+/// Why f64, which is for numerical derivatives, is the reference's alone.
+inline std::optional<Refusal> f64_refusal(DType dtype) {
+  if (dtype != kF64) return std::nullopt;
+  return Refusal{"dtype f64: only the reference has it"};
+}
+
 /// How a tensor of rows is to lie in memory: exactly `align` divides its address and row stride,
 /// or the size of an element where that is larger.
 struct RowPlacement {

@@ -3,9 +3,10 @@
 Usage: run_tests.py BUILD_DIR [--only REGEX] [--filter GTEST_FILTER]
 
 The totals are those of the test runners themselves (their JUnit files), not the number of ctest
-entries. An entry that died before it wrote its file counts as one failure. The last line is
-"N passed, M failed" and, where tests were skipped, ", K skipped". Exit status 0 only when tests
-ran and none failed.
+entries. An entry that died before it wrote its file counts as one failure. Failures are named with
+the beginnings of their messages once more at the end, where a log cut short still has them. The
+last line is "N passed, M failed" and, where tests were skipped, ", K skipped". Exit status 0 only
+when tests ran and none failed.
 """
 
 import argparse
@@ -17,13 +18,19 @@ import subprocess
 import sys
 import xml.etree.ElementTree as ET
 
+MESSAGE_LINES = 12
+MESSAGES = 10
+
 
 @dataclasses.dataclass
 class Totals:
     passed: int = 0
-    failed: int = 0
     skipped: int = 0
-    entries: int = 0
+    failures: list[str] = dataclasses.field(default_factory=list)  # names, each with its message
+
+    @property
+    def failed(self) -> int:
+        return len(self.failures)
 
     def line(self) -> str:
         text = f"{self.passed} passed, {self.failed} failed"
@@ -38,35 +45,35 @@ def entry_names(ctest: str, build: pathlib.Path, only: str | None) -> list[str]:
     return [test["name"] for test in listing["tests"]]
 
 
-def add_file(totals: Totals, path: pathlib.Path) -> int:
-    """Adds one JUnit file to the totals; returns its failures."""
-    failed = 0
+def failure_text(case: ET.Element, found: list[ET.Element]) -> str:
+    messages = [one.text or one.get("message", "") for one in found]
+    lines = [line for message in messages for line in message.strip().splitlines()]
+    if len(lines) > MESSAGE_LINES:
+        lines[MESSAGE_LINES:] = [f"({len(lines) - MESSAGE_LINES} more lines)"]
+    return "\n  ".join([f"{case.get('classname')}.{case.get('name')}", *lines])
+
+
+def add_file(totals: Totals, path: pathlib.Path) -> None:
+    """Adds one JUnit file to the totals."""
     for case in ET.parse(path).getroot().iter("testcase"):
-        if case.find("failure") is not None or case.find("error") is not None:
-            failed += 1
+        if found := case.findall("failure") + case.findall("error"):
+            totals.failures.append(failure_text(case, found))
         elif case.find("skipped") is not None or case.get("result") == "skipped":
             totals.skipped += 1
         elif case.get("status", "run") == "run":  # gtest's "notrun" is a filtered or disabled test
             totals.passed += 1
-    totals.failed += failed
-    return failed
 
 
 def collect(build: pathlib.Path, names: list[str], ctest_failed: bool) -> Totals:
-    totals = Totals(entries=len(names))
-    reported = 0
+    totals = Totals()
     for name in names:
-        path = build / "results" / f"{name}.xml"
         try:
-            reported += add_file(totals, path)
+            add_file(totals, build / "results" / f"{name}.xml")
         except (FileNotFoundError, ET.ParseError):
-            print(f"{name}: ended without a result file", flush=True)
-            totals.failed += 1
-            reported += 1
-    if ctest_failed and not reported:
+            totals.failures.append(f"{name}: ended without a result file")
+    if ctest_failed and not totals.failures:
         # A runner that failed after its last test, e.g. by a leak found at exit.
-        print("a test process failed although its tests passed", flush=True)
-        totals.failed += 1
+        totals.failures.append("a test process failed although its tests passed")
     return totals
 
 
@@ -96,6 +103,10 @@ def main() -> int:
     totals = collect(args.build, names, status != 0)
     if totals.passed + totals.failed == 0:
         print("no test ran", file=sys.stderr)
+    for failure in totals.failures[:MESSAGES]:
+        print(f"failed: {failure}")
+    if totals.failed > MESSAGES:
+        print(f"failed: {totals.failed - MESSAGES} more")
     print(totals.line(), flush=True)
     return 0 if totals.passed > 0 and totals.failed == 0 and status == 0 else 1
 

@@ -71,7 +71,8 @@ struct Inputs {
 };
 
 /// The contract of an op, as its author writes it. `Args` also declares its members: `arguments()`
-/// as in signature.h.
+/// as in signature.h. A contract with problems that only the reference serves says why, once for
+/// all its variants: `static std::optional<Refusal> for_reference_only(const Problem&)`.
 template <class C>
 concept Contract =
     requires(const typename C::Args& args, const typename C::Problem& problem, Rng& rng) {
@@ -122,6 +123,7 @@ struct OpDef {
   std::string (*print)(const void* problem);
   Work (*work)(const void* problem);
   Tolerance (*tolerance)(const void* problem);
+  std::optional<Refusal> (*for_reference_only)(const void* problem);
   std::span<const Case> (*cases)();
   CaseData (*make_inputs)(const void* problem, Rng& rng);  ///< on the CPU
   std::size_t args_size;                                   ///< bytes, at most kMaxArgsBytes
@@ -181,6 +183,9 @@ struct Variant {
   std::string id() const;    ///< "rms_norm/sm90/bulk_v1"
 };
 
+template <class C>
+struct ReferenceVariant;
+
 namespace detail {
 
 /// A tiling as print_fields() gives it. ValueError: unknown key, bad value.
@@ -208,6 +213,15 @@ std::optional<Refusal> validate_tiling(const Problem& problem, const typename V:
   }
 }
 
+template <class C>
+std::optional<Refusal> for_reference_only(const typename C::Problem& problem) {
+  if constexpr (requires { C::for_reference_only(problem); }) {
+    return C::for_reference_only(problem);
+  } else {
+    return std::nullopt;
+  }
+}
+
 [[noreturn]] void throw_refused_tiling(std::string_view variant, std::string_view tiling,
                                        std::string_view reason);
 
@@ -230,7 +244,11 @@ constexpr Variant make_variant(std::string_view arch, std::string_view design, i
   using Tiling = typename V::Tiling;
   constexpr Variant::Code kCode{
       [](const void*, const void* problem, const DeviceInfo& device) {
-        return V::supports(*static_cast<const Problem*>(problem), device);
+        const auto& typed = *static_cast<const Problem*>(problem);
+        if constexpr (!std::same_as<V, ReferenceVariant<C>>) {
+          if (auto refusal = detail::for_reference_only<C>(typed)) return refusal;
+        }
+        return V::supports(typed, device);
       },
       [](const void*, const void* problem, const DeviceInfo& device) {
         std::vector<std::string> out;
@@ -310,6 +328,9 @@ constexpr OpDef make_op(void (*call)(const void*, Stream, std::string_view)) {
       [](const void* problem) { return C::print(*static_cast<const Problem*>(problem)); },
       [](const void* problem) { return C::work(*static_cast<const Problem*>(problem)); },
       [](const void* problem) { return C::tolerance(*static_cast<const Problem*>(problem)); },
+      [](const void* problem) {
+        return detail::for_reference_only<C>(*static_cast<const Problem*>(problem));
+      },
       [] { return C::cases(); },
       [](const void* problem, Rng& rng) {
         Inputs<Args> inputs = C::make_inputs(*static_cast<const Problem*>(problem), rng);

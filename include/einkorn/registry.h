@@ -59,6 +59,7 @@ std::shared_ptr<const Registry> registry();
 /// Adds from outside the tree. The objects must live as long as the process. ValueError for a name
 /// that is taken, a variant of an unknown op or arch. Thread-safe; later calls select anew.
 void register_op(const OpDef& op);
+
 /// What a registered variant may take from others of its op.
 struct Placement {
   bool replace = false;  ///< the place of one of the same name, which has to stay in memory

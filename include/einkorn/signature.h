@@ -51,6 +51,7 @@ struct TensorDeclaration {
   bool optional;
   Like like;
   std::string_view doc;
+  int alternative = 0;  ///< of an input, from 1: see alternative_input(); 0: none
 };
 
 template <class A, class T>
@@ -69,6 +70,13 @@ template <class A>
 constexpr TensorDeclaration<A> optional_input(std::string_view name, TensorView A::* member,
                                               std::string_view doc) {
   return {name, member, Role::kInput, true, {}, doc};
+}
+/// Instead of the inputs of other alternatives (numbered from 1): a call has all inputs of one and
+/// none of another.
+template <class A>
+constexpr TensorDeclaration<A> alternative_input(int alternative, std::string_view name,
+                                                 TensorView A::* member, std::string_view doc) {
+  return {name, member, Role::kInput, true, {}, doc, alternative};
 }
 /// Written in every call, unless what it is like was left out.
 template <class A>
@@ -110,6 +118,7 @@ struct ArgumentInfo {
   ArgumentKind kind = ArgumentKind::kTensor;
   Role role = Role::kInput;
   bool optional = false;                       ///< a tensor that may be left out
+  int alternative = 0;                         ///< of an input, from 1; 0: none
   Like like = {};                              ///< of an output
   std::size_t offset = 0;                      ///< bytes from the struct's begin
   std::size_t size = 0;                        ///< bytes
@@ -131,6 +140,7 @@ ArgumentInfo describe(const A& defaults, const TensorDeclaration<A>& one) {
           .doc = one.doc,
           .role = one.role,
           .optional = one.optional,
+          .alternative = one.alternative,
           .like = one.like,
           .offset = member_offset(defaults, one.member),
           .size = sizeof(TensorView)};

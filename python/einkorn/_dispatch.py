@@ -19,7 +19,7 @@ handlers: dict[type, Handler] = {}
 _FRAMEWORKS = ("torch", "numpy", "jax", "jaxlib", "cupy")
 
 
-def _framework_of(kind: type) -> str | None:
+def framework_of(kind: type) -> str | None:
     """Also for subclasses from elsewhere, such as torch.nn.Parameter's."""
     for base in kind.__mro__:
         package = base.__module__.partition(".")[0]
@@ -75,10 +75,10 @@ add_handler((type(None),), first_call)
 
 
 def _handler_of(op: Op, inputs: tuple[Any, ...]) -> Handler:
-    first = next((one for one in inputs if one is not None), None)
-    package = None if first is None else _framework_of(type(first))
+    given = ((name, one) for name, one in zip(op.inputs, inputs, strict=True) if one is not None)
+    name, first = next(given, (op.inputs[0], None))
+    package = framework_of(type(first))
     if package is None:
-        name = op.inputs[0] if first is None else op.inputs[inputs.index(first)]
         got = "None" if first is None else type(first).__qualname__
         raise TypeError(
             f"{op.name}: {name}: expected an array of PyTorch, NumPy, JAX or CuPy, got {got}\n"
@@ -95,7 +95,7 @@ def check_frameworks(op: Op, names: tuple[str, ...], arrays: tuple[Any, ...]) ->
     for name, one in zip(names, arrays, strict=True):
         if one is None or one is True:
             continue
-        package = (_framework_of(type(one)) or type(one).__qualname__).replace("jaxlib", "jax")
+        package = (framework_of(type(one)) or type(one).__qualname__).replace("jaxlib", "jax")
         if known is None:
             known = (name, package)
         elif package != known[1]:
@@ -105,7 +105,8 @@ def check_frameworks(op: Op, names: tuple[str, ...], arrays: tuple[Any, ...]) ->
             )
 
 
-def _described(rule: Rule, inputs: tuple[Any, ...]) -> tuple[Any, tuple[int, ...], str | None]:
+def described(rule: Rule, inputs: tuple[Any, ...]) -> tuple[Any, tuple[int, ...], str | None]:
+    """What the rule gives for these inputs."""
     try:
         return rule(*inputs)
     except IndexError:
@@ -129,7 +130,7 @@ def allocated(
         if given is None and not op.required(name):
             made.append(None)
         elif given is None or given is True:
-            like, shape, dtype = _described(rule, inputs)
+            like, shape, dtype = described(rule, inputs)
             if like is None:
                 if given is True:
                     raise ValueError(

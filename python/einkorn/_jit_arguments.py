@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from ._dispatch import _framework_of as framework_of
+from ._dispatch import framework_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,12 +60,9 @@ class Passing:
         """Calls on the current stream of the arrays' framework."""
         if self.cupy_device is None:  # tvm-ffi itself asks PyTorch
             return function(*head, *self.values)
-        import cupy
-        import tvm_ffi
+        from ._cupy_calls import current_stream
 
-        device = tvm_ffi.device("cuda", self.cupy_device)
-        stream = cupy.cuda.get_current_stream(self.cupy_device).ptr
-        with tvm_ffi.use_raw_stream(device, stream):
+        with current_stream(self.cupy_device):
             return function(*head, *self.values)
 
 

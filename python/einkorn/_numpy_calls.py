@@ -6,17 +6,15 @@ import numpy as np
 
 from . import _dlpack
 from ._dispatch import allocated, check_frameworks
+from ._numpy_dtypes import output_dtype
 from ._op import Op
 
-_DTYPES = {"f32": np.dtype("f4"), "f64": np.dtype("f8"), "i32": np.dtype("i4")}
 # Those that NumPy hands over itself, which is faster.
 _OWN = frozenset(np.dtype(name) for name in ("f2", "f4", "f8", "i1", "i2", "i4", "i8", "u1", "?"))
 
 
 def _empty(like: Any, shape: tuple[int, ...], dtype: str | None) -> Any:
-    if dtype == "f32+":
-        dtype = "f64" if like.dtype == _DTYPES["f64"] else "f32"
-    return np.empty(shape, like.dtype if dtype is None else _DTYPES[dtype])
+    return np.empty(shape, output_dtype(like, dtype))
 
 
 def _checked(op: Op, name: str, one: Any, *, output: bool) -> Any:

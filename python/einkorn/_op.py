@@ -14,6 +14,7 @@ class Op:
 
     __slots__ = (
         "_function",
+        "_wrap",
         "inputs",
         "name",
         "optional_inputs",
@@ -42,6 +43,7 @@ class Op:
         self.rules = rules
         self.scalars = scalars
         self._function: Any = None
+        self._wrap: Callable[[Any], Any] | None = None
 
     def __repr__(self) -> str:
         return f"<einkorn op {self.name}>"
@@ -52,12 +54,18 @@ class Op:
         if self._function is None:
             from ._registry import load_entry_points
 
-            self._function = _native.library().op(self.name)
-            load_entry_points()  # a variant of another package may be asked for
+            function = _native.library().op(self.name)
+            # A variant of another package may be asked for. Kept only then: one that fails does so
+            # at every call, until it is repaired.
+            load_entry_points()
+            self._function = function if self._wrap is None else self._wrap(function)
         return self._function
 
-    def set_function(self, function: Any) -> None:
-        self._function = function
+    def wrap(self, wrap: Callable[[Any], Any]) -> None:
+        """Calls go through `wrap(function)` from here on."""
+        if self._wrap is not wrap:
+            self._wrap = wrap
+            self._function = None
 
     def required(self, output: str) -> bool:
         return output not in self.optional_outputs

@@ -84,7 +84,7 @@ def variant(
             "first": prefer,
         }
         library().register_variant(json.dumps(description), made.refusal, made.call)
-        _chain_failures(TABLE[op])
+        TABLE[op].wrap(_chained)
         return function
 
     return register
@@ -299,11 +299,8 @@ def _kept_failure() -> Any:
         raise
 
 
-def _chain_failures(op: Op) -> None:
-    """From the first variant in Python on, an op's errors are chained to what raised them."""
-    plain = op.function
-    if getattr(plain, "_chains", False):
-        return
+def _chained(plain: Callable[..., None]) -> Callable[..., None]:
+    """The function of an op with variants in Python: its errors are chained to what raised them."""
 
     def function(*arguments: Any) -> None:
         _failure.value = None
@@ -314,5 +311,4 @@ def _chain_failures(op: Op) -> None:
                 raise error from _failure.value
             raise
 
-    function._chains = True  # type: ignore[attr-defined]
-    op.set_function(function)
+    return function

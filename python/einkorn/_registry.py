@@ -32,7 +32,7 @@ def explain(
     problem are those of `einkorn list ops`. ValueError: unknown op, device, variant, key or value.
     """
     load_entry_points()
-    words = " ".join(f"{key}={_word(value)}" for key, value in problem.items())
+    words = " ".join(f"{key}={word(value)}" for key, value in problem.items())
     return json.loads(library().explain(op, words, device or "", variant))
 
 
@@ -50,11 +50,14 @@ def dump(model: Any = None) -> str:
     return str(library().dump())
 
 
-def _word(value: Any) -> str:
+def word(value: Any) -> str:
+    """A value of a problem as the command takes it."""
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 _entry_points_loaded = False
+# Not to be called again once another has been repaired: their names are taken.
+_loaded: set[importlib.metadata.EntryPoint] = set()
 
 
 def load_entry_points() -> None:
@@ -68,10 +71,13 @@ def load_entry_points() -> None:
         return
     _entry_points_loaded = True
     for point in importlib.metadata.entry_points(group=GROUP):
+        if point in _loaded:
+            continue
         try:
             loaded = point.load()
             if callable(loaded):
                 loaded()
+            _loaded.add(point)
         except Exception as error:
             _entry_points_loaded = False
             package = point.dist.name if point.dist is not None else "?"

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from . import ops
 from ._config import OpConfig, Rules, as_config
 from ._native import library
+from ._registry import word
 from ._slot import OpSlot, Place, SlotBinding
 
 if TYPE_CHECKING:
@@ -189,13 +190,9 @@ def _request(place: Place) -> dict[str, Any]:
     return {
         "path": place.path,
         "op": place.slot.op,
-        "problem": None if problem is None else {key: _word(one) for key, one in problem.items()},
-        "scalars": {name: _word(one) for name, one in place.slot.scalars.items()},
+        "problem": None if problem is None else {key: word(one) for key, one in problem.items()},
+        "scalars": {name: word(one) for name, one in place.slot.scalars.items()},
     }
-
-
-def _word(value: Any) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def _binding(one: dict[str, Any]) -> SlotBinding:

@@ -32,15 +32,10 @@
   static einkorn::jit::FfiAny name(const einkorn::python::Arguments& arguments)
 
 namespace {
+using einkorn::jit::bool_value;
 using einkorn::jit::FfiAny;
+using einkorn::jit::integer_value;
 using einkorn::python::text_result;
-
-FfiAny bool_result(bool value) {
-  FfiAny out;
-  out.type = einkorn::jit::kFfiBool;
-  out.integer = value ? 1 : 0;
-  return out;
-}
 
 std::vector<std::string> words_of(const einkorn::python::Arguments& arguments) {
   std::vector<std::string> words;
@@ -66,11 +61,8 @@ EK_EXPORT(check, arguments) {
 /// jax_handler(platform) -> address of XLA's handler
 EK_EXPORT(jax_handler, arguments) {
   arguments.expect(1);
-  FfiAny out;
-  out.type = einkorn::jit::kFfiInt;
-  out.integer = static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(
-      einkorn::python::jax_handler(arguments.text(0, "platform"))));
-  return out;
+  return integer_value(static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(
+      einkorn::python::jax_handler(arguments.text(0, "platform")))));
 }
 
 /// version() -> str
@@ -137,7 +129,7 @@ EK_EXPORT(dump_bindings, arguments) {
 /// pattern_fits(pattern, path) -> bool
 EK_EXPORT(pattern_fits, arguments) {
   arguments.expect(2);
-  return bool_result(
+  return bool_value(
       einkorn::python::pattern_fits(arguments.text(0, "pattern"), arguments.text(1, "path")));
 }
 
@@ -155,7 +147,7 @@ EK_EXPORT(batch_invariant, arguments) {
 /// is_batch_invariant() -> bool
 EK_EXPORT(is_batch_invariant, arguments) {
   arguments.expect(0);
-  return bool_result(einkorn::batch_invariant_mode());
+  return bool_value(einkorn::batch_invariant_mode());
 }
 
 /// jit_program(JSON) -> function: see jit.h
@@ -179,10 +171,7 @@ EK_EXPORT(jit_forget, arguments) {
 /// jit_compile_count() -> int
 EK_EXPORT(jit_compile_count, arguments) {
   arguments.expect(0);
-  FfiAny out;
-  out.type = einkorn::jit::kFfiInt;
-  out.integer = static_cast<std::int64_t>(einkorn::jit::compile_count());
-  return out;
+  return integer_value(static_cast<std::int64_t>(einkorn::jit::compile_count()));
 }
 
 /// remove_variant(id) -> None
@@ -206,8 +195,5 @@ EK_EXPORT(command, arguments) {
   pointers.reserve(words.size() + 1);
   for (std::string& word : words) pointers.push_back(word.data());
   pointers.push_back(nullptr);
-  FfiAny out;
-  out.type = einkorn::jit::kFfiInt;
-  out.integer = einkorn::cli::command(static_cast<int>(words.size()), pointers.data());
-  return out;
+  return integer_value(einkorn::cli::command(static_cast<int>(words.size()), pointers.data()));
 }

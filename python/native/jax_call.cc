@@ -167,33 +167,14 @@ void expect_success(const XlaApi& api, XlaError* error, std::string_view what) {
   throw_error(ErrorKind::kRuntime, message);
 }
 
-/// tvm-ffi's current stream of a device for the length of a scope.
-class StreamScope {
- public:
-  StreamScope(DLDevice device, void* stream) : device_(device) {
-    EK_CHECK(jit::tvm_ffi().set_stream(device.device_type, device.device_id, stream, &before_) == 0,
-             ErrorKind::kRuntime, "tvm-ffi takes no stream");
-  }
-  StreamScope(const StreamScope&) = delete;
-  StreamScope& operator=(const StreamScope&) = delete;
-  ~StreamScope() {
-    jit::tvm_ffi().set_stream(device_.device_type, device_.device_id, before_, nullptr);
-  }
-
- private:
-  DLDevice device_;
-  void* before_ = nullptr;
-};
-
 void run_on_cuda(const XlaCallFrame& frame) {
   const XlaApi& api = *frame.api;
   XlaGetDevice device{{sizeof(XlaGetDevice), nullptr}, frame.context, 0};
   expect_success(api, api.get_device(&device), "XLA's device");
   XlaGetStream stream{{sizeof(XlaGetStream), nullptr}, frame.context, nullptr};
   expect_success(api, api.get_stream(&stream), "XLA's stream");
-  const DLDevice on{kDLCUDA, device.ordinal};
-  const StreamScope scope(on, stream.stream);
-  run(frame, on);
+  const jit::StreamScope scope(Stream::cuda(device.ordinal, stream.stream));
+  run(frame, {kDLCUDA, device.ordinal});
 }
 
 XlaError* failure(const XlaCallFrame& frame, XlaCode code, const char* message) noexcept {

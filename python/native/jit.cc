@@ -179,11 +179,7 @@ jit::TemplateArgument template_argument(const Arguments& arguments, std::size_t 
 }  // namespace
 
 jit::FfiAny jit_program(std::string_view request) {
-  auto self = compile(request);
-  const jit::FfiAny out =
-      function_result(self.get(), &call, [](void* one) { delete static_cast<Compiled*>(one); });
-  static_cast<void>(self.release());  // NOLINT(bugprone-unused-return-value): the function's now
-  return out;
+  return function_result(compile(request), &call);
 }
 
 std::string expression_text(const Arguments& arguments) {

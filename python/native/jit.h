@@ -15,10 +15,9 @@ namespace einkorn::python {
 ///   "facts"       JSON of the artifact, without its bytes
 ///   "image"       its bytes: a cubin or a shared object
 ///   "parameters"  JSON of an entry's parameters, see jit_arguments.h
-///   "kernel"      a function that calls the entry. For the GPU it takes twelve numbers first:
-///   flags
-///                 (see jit_kernel.h), three each of grid and block, dynamic shared memory, three
-///                 of the cluster, and the device, -1 for that of the tensors
+///   "kernel"      a function that calls the entry. For the GPU it takes twelve numbers first: the
+///                 flags of jit_kernel.h, three each of grid and block, dynamic shared memory,
+///                 three of the cluster, and the device, -1 for that of the tensors
 ///   "function"    what a module of tvm-ffi functions exports by that name
 jit::FfiAny jit_program(std::string_view request);
 

@@ -73,11 +73,6 @@ Device device_of(const std::string& kernel, const Arguments& values) {
   return {DeviceKind::kCuda, 0};
 }
 
-Stream current_stream(Device device) {
-  const DLDevice form = to_dlpack(device);
-  return {device, jit::tvm_ffi().get_stream(form.device_type, form.device_id)};
-}
-
 void run(CudaCall& self, const Arguments& values) {
   if (values.size() < kFirst) values.expect(kFirst);
   const std::int64_t flags = values.integer(kFlags, "flags");
@@ -86,7 +81,7 @@ void run(CudaCall& self, const Arguments& values) {
     return self.get().prepare(launch, device_of(self.expression, values).index);
   }
   const std::vector<jit::Argument> arguments = kernel_arguments(values, kFirst, *self.facts);
-  const Stream stream = current_stream(device_of(self.expression, values));
+  const Stream stream = jit::current_stream(device_of(self.expression, values));
   self.get().launch_with(launch, stream, arguments);
   if ((flags & kWait) != 0) cuda::synchronize(stream);
 }
@@ -113,14 +108,6 @@ int call_cpu(void* self, const jit::FfiAny* values, std::int32_t count, jit::Ffi
   });
 }
 
-template <class Call>
-jit::FfiAny function_of(std::unique_ptr<Call> self, jit::FfiFunction call) {
-  const jit::FfiAny out =
-      function_result(self.get(), call, [](void* one) { delete static_cast<Call*>(one); });
-  static_cast<void>(self.release());  // the function's now
-  return out;
-}
-
 }  // namespace
 
 jit::FfiAny cuda_kernel_function(const jit::Program& program, const std::string& expression) {
@@ -133,12 +120,12 @@ jit::FfiAny cuda_kernel_function(const jit::Program& program, const std::string&
     }
   }
   EK_ICHECK(self->facts != nullptr, "the expression is one of the program's");
-  return function_of(std::move(self), &call_cuda);
+  return function_result(std::move(self), &call_cuda);
 }
 
 jit::FfiAny cpu_kernel_function(const jit::Program& program, std::size_t index,
                                 const std::string& expression) {
-  return function_of(
+  return function_result(
       std::make_unique<CpuCall>(CpuCall{expression, CpuEntry(program, index, expression)}),
       &call_cpu);
 }

@@ -2,6 +2,7 @@
 
 #include <cstring>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include <einkorn/device.h>
@@ -53,15 +54,6 @@ void store_scalar(const OpDef& op, const ArgumentInfo& one, const Arguments& val
   }
 }
 
-/// A function object that owns an OpCall.
-jit::FfiAny owning_function(std::string_view op, jit::FfiFunction call) {
-  auto self = std::make_unique<OpCall>(op);
-  const jit::FfiAny out =
-      function_result(self.get(), call, [](void* one) { delete static_cast<OpCall*>(one); });
-  static_cast<void>(self.release());  // NOLINT(bugprone-unused-return-value): the function's now
-  return out;
-}
-
 int run(void* self, const jit::FfiAny* values, std::int32_t count, jit::FfiAny* result) {
   return guarded([&] {
     const OpCall& op = *static_cast<const OpCall*>(self);
@@ -88,8 +80,7 @@ OpCall::OpCall(std::string_view op) : op_(registry()->find(op).op), arguments_(o
 
 Stream OpCall::read(const Arguments& values, std::byte* args) const {
   std::memcpy(args, defaults_.data(), defaults_.size());
-  Stream stream{kCpuDevice, nullptr};
-  bool placed = false;
+  std::optional<Device> device;
   for (std::size_t i = 0; i < arguments_.size(); ++i) {
     if (values.is_none(i)) continue;
     const ArgumentInfo& one = arguments_[i];
@@ -100,14 +91,9 @@ Stream OpCall::read(const Arguments& values, std::byte* args) const {
     }
     const TensorView view = values.tensor(i, one.name);
     std::memcpy(static_cast<void*>(at), &view, sizeof(view));
-    if (!placed) stream.device = view.device();
-    placed = true;
+    if (!device) device = view.device();
   }
-  if (stream.device.kind == DeviceKind::kCuda) {
-    const DLDevice device = to_dlpack(stream.device);
-    stream.handle = jit::tvm_ffi().get_stream(device.device_type, device.device_id);
-  }
-  return stream;
+  return jit::current_stream(device.value_or(kCpuDevice));
 }
 
 void OpCall::run(const Arguments& values) const {
@@ -130,8 +116,12 @@ void OpCall::check(const Arguments& values) const {
       select(view->find(op_->name), problem.get(), find_device_info(device), variant));
 }
 
-jit::FfiAny op_function(std::string_view op) { return owning_function(op, &run); }
+jit::FfiAny op_function(std::string_view op) {
+  return function_result(std::make_unique<OpCall>(op), &run);
+}
 
-jit::FfiAny op_check(std::string_view op) { return owning_function(op, &check); }
+jit::FfiAny op_check(std::string_view op) {
+  return function_result(std::make_unique<OpCall>(op), &check);
+}
 
 }  // namespace einkorn::python

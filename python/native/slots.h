@@ -16,9 +16,8 @@ std::string read_config(std::string_view form, std::string_view text);
 void check_config(std::string_view config);
 
 /// As resolve(), for a device of this machine: bindings_json().
-///   requests  JSON [{path, op, problem: {key: value} or null, scalars: {name: value}}]; scalars
-///   are
-///             those that a slot always passes, and complete a problem where they are keys of it
+///   requests  JSON [{path, op, problem: {key: value} or null, scalars: {name: value}}]; those that
+///             a slot always passes are scalars, which complete a problem where they are keys of it
 /// RuntimeError also for a device that is not here.
 std::string resolve_slots(std::string_view config, std::string_view requests,
                           std::string_view device);

@@ -1,7 +1,5 @@
 #include "python/native/values.h"
 
-#include <algorithm>
-
 #include <fmt/format.h>
 
 namespace einkorn::python {
@@ -32,21 +30,6 @@ std::string_view type_name(const FfiAny& value) {
   }
 }
 
-std::optional<std::string_view> text_of(const FfiAny& value) {
-  switch (value.type) {
-    case jit::kFfiText:
-      return std::string_view(static_cast<const char*>(value.pointer));
-    case jit::kFfiShortText:
-      return std::string_view(value.text, std::min<std::size_t>(value.short_text_size, 7));
-    case jit::kFfiTextObject: {
-      const jit::FfiBytes& bytes = static_cast<const jit::FfiTextObject*>(value.pointer)->bytes;
-      return std::string_view(bytes.data, bytes.size);
-    }
-    default:
-      return std::nullopt;
-  }
-}
-
 void Arguments::expect(std::size_t count) const {
   EK_CHECK(
       values_.size() == count, ErrorKind::kType,
@@ -61,14 +44,14 @@ void Arguments::wrong(std::size_t index, std::string_view name, std::string_view
 }
 
 std::string_view Arguments::text(std::size_t index, std::string_view name) const {
-  const auto out = text_of(values_[index]);
+  const auto out = jit::text_of(values_[index]);
   if (!out) wrong(index, name, "str");
   return *out;
 }
 
 std::string_view Arguments::optional_text(std::size_t index, std::string_view name) const {
   if (is_none(index)) return {};
-  const auto out = text_of(values_[index]);
+  const auto out = jit::text_of(values_[index]);
   if (!out) wrong(index, name, "str or None");
   return *out;
 }
@@ -123,28 +106,11 @@ FfiAny text_result(std::string_view text) {
   return out;
 }
 
-void throw_raised(std::string_view who) {
-  void* object = nullptr;
-  jit::tvm_ffi().take_raised(&object);
-  EK_CHECK(object != nullptr, ErrorKind::kRuntime,
-           fmt::format("{}: failed and raised no error", who));
-  const auto* error = static_cast<const jit::FfiErrorObject*>(object);
-  const std::string kind(error->kind.data, error->kind.size);
-  const std::string message(error->message.data, error->message.size);
-  jit::tvm_ffi().release(object);
-  for (const ErrorKind ours :
-       {ErrorKind::kType, ErrorKind::kValue, ErrorKind::kNotImplemented, ErrorKind::kRuntime}) {
-    if (name(ours) == kind) throw_error(ours, fmt::format("{}: {}", who, message));
-  }
-  throw_error(ErrorKind::kRuntime, fmt::format("{}: {}: {}", who, kind, message));
-}
-
 FfiAny call_python(std::string_view who, void* function, std::span<const FfiAny> arguments) {
   FfiAny result;
-  if (jit::tvm_ffi().call_function(function, arguments.data(),
-                                   static_cast<std::int32_t>(arguments.size()), &result) != 0) {
-    throw_raised(who);
-  }
+  const int status = jit::tvm_ffi().call_function(
+      function, arguments.data(), static_cast<std::int32_t>(arguments.size()), &result);
+  if (status != 0) jit::throw_raised(who, status);
   return result;
 }
 

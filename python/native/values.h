@@ -4,8 +4,8 @@
 
 #include <cstdint>
 #include <exception>
+#include <memory>
 #include <new>
-#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -13,15 +13,12 @@
 #include <einkorn/error.h>
 #include <einkorn/tensor.h>
 
-#include "src/jit/tvm_ffi.h"
+#include "src/jit/ffi_values.h"
 
 namespace einkorn::python {
 
 /// "None", "int", "str", as Python calls what came.
 std::string_view type_name(const jit::FfiAny& value);
-
-/// The text of a str; it lives as long as the argument. Nothing for another type.
-std::optional<std::string_view> text_of(const jit::FfiAny& value);
 
 /// The arguments of one call, read by index. Each reader's TypeError names `who` and the argument.
 class Arguments {
@@ -57,10 +54,8 @@ class Arguments {
 /// A result that owns its text.
 jit::FfiAny text_result(std::string_view text);
 
-/// Passes on what a Python callable raised, its kind kept where einkorn has it.
-[[noreturn]] void throw_raised(std::string_view who);
-
-/// A call into Python. The result is the caller's to release.
+/// A call into Python. The result is the caller's to release; what it raises comes as from
+/// jit::throw_raised().
 jit::FfiAny call_python(std::string_view who, void* function,
                         std::span<const jit::FfiAny> arguments);
 
@@ -80,7 +75,16 @@ int guarded(Body&& body) noexcept {
   return -1;
 }
 
-/// A function object for Python; `self` lives as long as the process.
+/// A function object for Python; `self` lives as long as the process, or until `deleter` is called.
 jit::FfiAny function_result(void* self, jit::FfiFunction call, void (*deleter)(void*) = nullptr);
+
+/// A function object that owns what it is called with.
+template <class T>
+jit::FfiAny function_result(std::unique_ptr<T> self, jit::FfiFunction call) {
+  const jit::FfiAny out =
+      function_result(self.get(), call, [](void* one) { delete static_cast<T*>(one); });
+  static_cast<void>(self.release());  // NOLINT(bugprone-unused-return-value): the function's now
+  return out;
+}
 
 }  // namespace einkorn::python

@@ -35,20 +35,6 @@ struct PythonVariant {
   Variant variant{};
 };
 
-FfiAny borrowed_text(const std::string& text) {
-  FfiAny out;
-  out.type = jit::kFfiText;
-  out.pointer = text.c_str();
-  return out;
-}
-
-FfiAny integer(std::int64_t value) {
-  FfiAny out;
-  out.type = jit::kFfiInt;
-  out.integer = value;
-  return out;
-}
-
 /// A tensor lent for one call: the object of tvm-ffi that Python sees, over the caller's memory.
 struct Lent {
   DLManagedTensorVersioned managed{};
@@ -81,13 +67,6 @@ T load(const std::byte* at) {
   return value;
 }
 
-FfiAny number(double value) {
-  FfiAny out;
-  out.type = jit::kFfiFloat;
-  out.number = value;
-  return out;
-}
-
 /// The value of one argument for Python. Texts are the registry's, which stays.
 FfiAny value_of(const ArgumentInfo& one, const std::byte* args) {
   const std::byte* const at = args + one.offset;
@@ -96,21 +75,16 @@ FfiAny value_of(const ArgumentInfo& one, const std::byte* args) {
       const auto& view = *reinterpret_cast<const TensorView*>(at);
       return view.defined() ? lend(view) : FfiAny{};
     }
-    case ArgumentKind::kBool: {
-      FfiAny out = integer(load<bool>(at) ? 1 : 0);
-      out.type = jit::kFfiBool;
-      return out;
-    }
+    case ArgumentKind::kBool:
+      return jit::bool_value(load<bool>(at));
     case ArgumentKind::kInteger:
-      return integer(one.size == 8 ? load<std::int64_t>(at) : load<std::int32_t>(at));
+      return jit::integer_value(one.size == 8 ? load<std::int64_t>(at) : load<std::int32_t>(at));
     case ArgumentKind::kNumber:
-      return number(one.size == 8 ? load<double>(at) : static_cast<double>(load<float>(at)));
-    case ArgumentKind::kChoice: {
-      FfiAny out;
-      out.type = jit::kFfiText;
-      out.pointer = one.choices[load<std::uint8_t>(at)].data();  // of a literal: ends with a zero
-      return out;
-    }
+      return jit::number_value(one.size == 8 ? load<double>(at)
+                                             : static_cast<double>(load<float>(at)));
+    case ArgumentKind::kChoice:
+      // NOLINTNEXTLINE(bugprone-suspicious-stringview-data-usage): of a literal, ends with a zero
+      return jit::text_value(one.choices[load<std::uint8_t>(at)].data());
   }
   return {};
 }
@@ -122,11 +96,7 @@ class Values {
   Values(const Values&) = delete;
   Values& operator=(const Values&) = delete;
   ~Values() {
-    for (const FfiAny& value : all_) {
-      if (value.type >= jit::kFfiObject) {
-        jit::tvm_ffi().release(const_cast<void*>(value.pointer));
-      }
-    }
+    for (const FfiAny& value : all_) jit::release(value);
   }
   void add(FfiAny value) { all_.push_back(value); }
   std::span<const FfiAny> all() const { return all_; }
@@ -135,10 +105,6 @@ class Values {
   std::vector<FfiAny> all_;
 };
 
-void release(FfiAny result) {
-  if (result.type >= jit::kFfiObject) jit::tvm_ffi().release(const_cast<void*>(result.pointer));
-}
-
 const PythonVariant& of(const void* context) { return *static_cast<const PythonVariant*>(context); }
 
 std::optional<Refusal> supports(const void* context, const void* problem,
@@ -146,13 +112,14 @@ std::optional<Refusal> supports(const void* context, const void* problem,
   const PythonVariant& self = of(context);
   if (self.supports == nullptr) return std::nullopt;
   const std::string text = self.op->print(problem);
-  const std::string on = device.device.kind == DeviceKind::kCpu ? "cpu" : "cuda";
-  const FfiAny values[] = {borrowed_text(text), borrowed_text(on), integer(device.cc)};
+  const char* const on = device.device.kind == DeviceKind::kCpu ? "cpu" : "cuda";
+  const FfiAny values[] = {jit::text_value(text.c_str()), jit::text_value(on),
+                           jit::integer_value(device.cc)};
   const FfiAny result = call_python(self.name + ": supports", self.supports, values);
   std::optional<Refusal> out;
-  if (const auto reason = text_of(result)) out = Refusal{std::string(*reason)};
+  if (const auto reason = jit::text_of(result)) out = Refusal{std::string(*reason)};
   const bool none = result.type == jit::kFfiNone;
-  release(result);
+  jit::release(result);
   EK_CHECK(out || none, ErrorKind::kType,
            fmt::format("{}: supports: expected None or the reason as a str, got {}", self.name,
                        type_name(result)));
@@ -173,12 +140,13 @@ std::optional<Refusal> validate(const void* context, const void*, const DeviceIn
 
 void run(const PythonVariant& self, const std::string& tiling, const void* args, Stream stream) {
   Values values;
-  values.add(integer(static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(stream.handle))));
-  values.add(borrowed_text(tiling));
+  values.add(jit::integer_value(
+      static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(stream.handle))));
+  values.add(jit::text_value(tiling.c_str()));
   for (const ArgumentInfo& one : self.arguments) {
     values.add(value_of(one, static_cast<const std::byte*>(args)));
   }
-  release(call_python(self.name, self.call, values.all()));
+  jit::release(call_python(self.name, self.call, values.all()));
 }
 
 Plan plan(const void* context, const void*, const DeviceInfo& device, std::string_view tiling) {

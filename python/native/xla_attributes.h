@@ -11,7 +11,7 @@
 #include <fmt/format.h>
 
 #include "python/native/xla_ffi.h"
-#include "src/jit/tvm_ffi.h"
+#include "src/jit/ffi_values.h"
 
 namespace einkorn::python {
 
@@ -43,34 +43,31 @@ class XlaAttributeReader {
   }
   /// A string is put into `text`, which the value points to.
   jit::FfiAny value_at(std::int64_t at, jit::FfiTextObject* text) const {
-    jit::FfiAny out;
     if (all_.kinds[at] == kXlaString && text != nullptr) {
       const std::string_view view = string_at(at);
       text->bytes = {view.data(), view.size()};
+      jit::FfiAny out;
       out.type = jit::kFfiTextObject;
       out.pointer = text;
       return out;
     }
     const auto* scalar = static_cast<const XlaScalar*>(all_.values[at]);
     const XlaType type = all_.kinds[at] == kXlaScalar ? scalar->type : XlaType{};
-    if (type == XlaType::kPred) {
-      out.type = jit::kFfiBool;
-      out.integer = *static_cast<const bool*>(scalar->value) ? 1 : 0;
-    } else if (type == XlaType::kS64) {
-      out.type = jit::kFfiInt;
-      std::memcpy(&out.integer, scalar->value, sizeof(out.integer));
-    } else if (type == XlaType::kF64) {
-      out.type = jit::kFfiFloat;
-      std::memcpy(&out.number, scalar->value, sizeof(out.number));
-    } else {
-      throw_error(ErrorKind::kType,
-                  fmt::format("einkorn: {}: expected an attribute of type pred, s64, f64 or string",
-                              all_.names[at]->view()));
-    }
-    return out;
+    if (type == XlaType::kPred) return jit::bool_value(load<bool>(scalar->value));
+    if (type == XlaType::kS64) return jit::integer_value(load<std::int64_t>(scalar->value));
+    if (type == XlaType::kF64) return jit::number_value(load<double>(scalar->value));
+    throw_error(ErrorKind::kType,
+                fmt::format("einkorn: {}: expected an attribute of type pred, s64, f64 or string",
+                            all_.names[at]->view()));
   }
 
  private:
+  template <class T>
+  static T load(const void* at) {
+    T value;
+    std::memcpy(&value, at, sizeof(T));
+    return value;
+  }
   std::string_view string_at(std::int64_t at) const {
     return static_cast<const XlaText*>(all_.values[at])->view();
   }

@@ -2,13 +2,14 @@
 
 #include <cstring>
 #include <deque>
+#include <utility>
 
 #include <dlpack/dlpack.h>
 #include <einkorn/error.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "src/jit/tvm_ffi.h"
+#include "src/jit/ffi_values.h"
 
 namespace einkorn::jit {
 namespace {
@@ -33,26 +34,10 @@ class Packed {
     return out;
   }
   static FfiAny pack(std::monostate) { return {}; }
-  static FfiAny pack(bool value) {
-    FfiAny out = of(kFfiBool);
-    out.integer = value ? 1 : 0;
-    return out;
-  }
-  static FfiAny pack(std::int64_t value) {
-    FfiAny out = of(kFfiInt);
-    out.integer = value;
-    return out;
-  }
-  static FfiAny pack(double value) {
-    FfiAny out = of(kFfiFloat);
-    out.number = value;
-    return out;
-  }
-  static FfiAny pack(const std::string& value) {
-    FfiAny out = of(kFfiText);
-    out.pointer = value.c_str();
-    return out;
-  }
+  static FfiAny pack(bool value) { return bool_value(value); }
+  static FfiAny pack(std::int64_t value) { return integer_value(value); }
+  static FfiAny pack(double value) { return number_value(value); }
+  static FfiAny pack(const std::string& value) { return text_value(value.c_str()); }
   static FfiAny pack(DType value) {
     FfiAny out = of(kFfiDType);
     const DLDataType dtype = to_dlpack(value);
@@ -70,56 +55,6 @@ class Packed {
   std::deque<DLTensor> tensors_;  // addresses stay good while it grows
 };
 
-/// Sets the current stream of the device for a scope.
-class StreamScope {
- public:
-  explicit StreamScope(std::optional<Stream> stream) {
-    if (!stream || stream->device.kind != DeviceKind::kCuda) return;
-    device_ = to_dlpack(stream->device);
-    active_ =
-        tvm_ffi().set_stream(device_.device_type, device_.device_id, stream->handle, &before_) == 0;
-    EK_CHECK(active_, ErrorKind::kRuntime, "jit: tvm-ffi takes no stream for the device");
-  }
-  ~StreamScope() {
-    if (!active_) return;
-    void* ours = nullptr;
-    tvm_ffi().set_stream(device_.device_type, device_.device_id, before_, &ours);
-  }
-  StreamScope(const StreamScope&) = delete;
-  StreamScope& operator=(const StreamScope&) = delete;
-
- private:
-  DLDevice device_{};
-  void* before_ = nullptr;
-  bool active_ = false;
-};
-
-std::string text_of(const FfiBytes& bytes) { return {bytes.data, bytes.size}; }
-
-std::optional<ErrorKind> kind_of(std::string_view python_name) {
-  for (const ErrorKind kind :
-       {ErrorKind::kType, ErrorKind::kValue, ErrorKind::kNotImplemented, ErrorKind::kRuntime}) {
-    if (name(kind) == python_name) return kind;
-  }
-  return std::nullopt;
-}
-
-/// Throws what the function that returned `status` raised.
-[[noreturn]] void throw_raised(std::string_view who, int status) {
-  void* object = nullptr;
-  tvm_ffi().take_raised(&object);
-  EK_CHECK(object != nullptr, ErrorKind::kRuntime,
-           fmt::format("{}: failed with status {} and raised no error", who, status));
-  const auto* error = static_cast<const FfiErrorObject*>(object);
-  const std::string kind = text_of(error->kind);
-  const std::string message = text_of(error->message);
-  tvm_ffi().release(object);
-  const std::optional<ErrorKind> ours = kind_of(kind);
-  throw_error(
-      ours.value_or(ErrorKind::kRuntime),
-      ours ? fmt::format("{}: {}", who, message) : fmt::format("{}: {}: {}", who, kind, message));
-}
-
 /// Takes over the result: an object is released.
 FfiResult unpack(std::string_view who, const FfiAny& result) {
   switch (result.type) {
@@ -131,21 +66,18 @@ FfiResult unpack(std::string_view who, const FfiAny& result) {
       return result.integer != 0;
     case kFfiFloat:
       return result.number;
-    case kFfiShortText:
-      return std::string(result.text, std::min<std::size_t>(result.short_text_size, 7));
-    case kFfiTextObject: {
-      std::string text = text_of(static_cast<const FfiTextObject*>(result.pointer)->bytes);
-      tvm_ffi().release(const_cast<void*>(result.pointer));
-      return text;
-    }
     default:
-      if (result.type >= kFfiObject) tvm_ffi().release(const_cast<void*>(result.pointer));
-      throw_error(ErrorKind::kNotImplemented,
-                  fmt::format("{}: expected a result of type None, int, bool, float or str, got "
-                              "tvm-ffi's type {}\n"
-                              "  hint: tensors are given as arguments, for the function to fill",
-                              who, result.type));
+      break;
   }
+  std::optional<std::string> text;
+  if (const auto view = text_of(result)) text.emplace(*view);
+  release(result);
+  if (text) return *std::move(text);
+  throw_error(ErrorKind::kNotImplemented,
+              fmt::format("{}: expected a result of type None, int, bool, float or str, got "
+                          "tvm-ffi's type {}\n"
+                          "  hint: tensors are given as arguments, for the function to fill",
+                          who, result.type));
 }
 
 }  // namespace

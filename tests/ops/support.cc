@@ -33,13 +33,6 @@ std::vector<Device> devices() {
   return out;
 }
 
-namespace {
-
-/// f64 is there for numerical derivatives, which the reference alone serves.
-bool is_for_the_reference(std::string_view keys) { return keys.find("=f64") != keys.npos; }
-
-}  // namespace
-
 void expect_all_pass(const OpEntry& entry, const Prepared& prepared, Device device) {
   int served = 0;
   for (const Variant* variant : entry.variants) {
@@ -49,10 +42,9 @@ void expect_all_pass(const OpEntry& entry, const Prepared& prepared, Device devi
         << entry.op->print(prepared.problem.get()) << ": " << result.reason;
     if (result.status == Status::kPass && variant != entry.op->reference_variant) ++served;
   }
-  const std::string keys = entry.op->print(prepared.problem.get());
-  if (is_for_the_reference(keys)) return;
-  EXPECT_GT(served, 0) << "only the reference, if that, serves " << keys << " on "
-                       << to_string(device);
+  if (entry.op->for_reference_only(prepared.problem.get())) return;
+  EXPECT_GT(served, 0) << "only the reference, if that, serves "
+                       << entry.op->print(prepared.problem.get()) << " on " << to_string(device);
 }
 
 CaseData make_data(const OpEntry& entry, std::string_view keys, std::uint64_t seed) {
@@ -110,8 +102,8 @@ void expect_nothing_launched(const OpEntry& entry, std::string_view keys, Device
 }
 
 void expect_served(const OpEntry& entry, std::string_view keys) {
-  if (is_for_the_reference(keys)) return;
   const AnyProblem problem = entry.op->parse(split_key_values(keys));
+  if (entry.op->for_reference_only(problem.get())) return;
   const auto served = [&](const DeviceInfo& info) {
     const Selection selection = explain(entry, problem.get(), info);
     EXPECT_NE(selection.chosen, nullptr)

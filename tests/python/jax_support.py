@@ -1,15 +1,9 @@
 """What the tests of JAX share."""
 
-import os
-import pathlib
-import subprocess
-import sys
-
 import jax
 import jax.numpy as jnp
 import numpy as np
 
-SOURCE = pathlib.Path(__file__).resolve().parents[2]
 BF16 = jnp.bfloat16
 
 
@@ -29,16 +23,6 @@ def rms_norm(x, weight=None, residual=None, eps=1e-6, offset=0):
     h = x if residual is None else x + residual
     y = h * jax.lax.rsqrt(jnp.mean(h * h, -1, keepdims=True) + eps)
     return (y if weight is None else y * (weight + offset)), h
-
-
-def python(code, **variables):
-    """In an interpreter of its own, which has to end well."""
-    path = os.pathsep.join([str(SOURCE / "python"), os.environ.get("PYTHONPATH", "")])
-    environment = {**os.environ, "PYTHONPATH": path, **variables}
-    done = subprocess.run(
-        [sys.executable, "-c", code], env=environment, capture_output=True, text=True
-    )
-    assert done.returncode == 0, done.stderr
 
 
 def lowered(function, *arrays):

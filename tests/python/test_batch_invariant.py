@@ -1,15 +1,13 @@
 """The mode in which a row's result does not depend on the others."""
 
 import contextlib
-import subprocess
-import sys
 import threading
 import uuid
 
 import einkorn
 import numpy as np
 import pytest
-from conftest import SOURCE
+from interpreter import works
 
 
 def in_thread(function):
@@ -220,7 +218,4 @@ def test_it_needs_no_framework():
     code = (
         "import einkorn, sys\nwith einkorn.batch_invariant(): assert einkorn.is_batch_invariant()"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", code], cwd=SOURCE / "python", capture_output=True, text=True
-    )
-    assert done.returncode == 0, done.stderr
+    works("-c", code)

@@ -3,33 +3,17 @@
 Each test has an interpreter of its own, since what is imported stays.
 """
 
-import os
-import pathlib
 import statistics
-import subprocess
-import sys
 
+import interpreter
 import pytest
+from interpreter import SOURCE
 
-SOURCE = pathlib.Path(__file__).resolve().parents[2]
 HEAVY = ("torch", "jax", "numpy", "tvm_ffi", "ml_dtypes", "triton", "cupy", "ctypes")
 
 
-def python(code: str, *options: str, **variables: str) -> subprocess.CompletedProcess[str]:
-    path = os.pathsep.join([str(SOURCE / "python"), os.environ.get("PYTHONPATH", "")])
-    return subprocess.run(
-        [sys.executable, *options, "-c", code],
-        env={**os.environ, "PYTHONPATH": path, **variables},
-        capture_output=True,
-        text=True,
-        timeout=300,
-    )
-
-
 def works(code: str, **variables: str) -> str:
-    done = python(code, **variables)
-    assert done.returncode == 0, done.stderr
-    return done.stdout
+    return interpreter.works("-c", code, **variables)
 
 
 # Raises with a message that holds all of `parts`.
@@ -64,8 +48,7 @@ class TestImport:
     def test_standard_library_only(self):
         """Without site-packages and in isolation."""
         code = f"import sys; sys.path.insert(0, {str(SOURCE / 'python')!r}); import einkorn.ops"
-        done = python(code, "-I", "-S")
-        assert done.returncode == 0, done.stderr
+        interpreter.works("-I", "-S", "-c", code)
 
     def test_under_30_ms(self):
         """On top of the interpreter: processor time, which other programs' load leaves alone."""

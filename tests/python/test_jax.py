@@ -10,7 +10,8 @@ jax = pytest.importorskip("jax")
 import einkorn  # noqa: E402
 import jax.numpy as jnp  # noqa: E402
 from einkorn import ops  # noqa: E402
-from jax_support import BF16, lowered, normal, python, rms_norm, same  # noqa: E402
+from interpreter import works  # noqa: E402
+from jax_support import BF16, lowered, normal, rms_norm, same  # noqa: E402
 
 
 class TestCalls:
@@ -353,7 +354,7 @@ einkorn.ops.rms_norm(numpy.ones((2, 8), "f4"))
 del sys.modules["jax"]
 einkorn.jax.rms_norm(numpy.ones((2, 8), "f4")).block_until_ready()
 """
-        python(code)
+        works("-c", code)
 
     def test_threads(self):
         x, weight = normal(64, 256), jnp.asarray(normal(256))
@@ -399,4 +400,4 @@ found, whole = (
 )
 numpy.testing.assert_allclose(found, whole, rtol=1e-5)
 """
-        python(code, XLA_FLAGS="--xla_force_host_platform_device_count=2")
+        works("-c", code, XLA_FLAGS="--xla_force_host_platform_device_count=2")

@@ -1,15 +1,12 @@
 """einkorn.jit: sources to kernels, on machines without a GPU as far as that goes."""
 
-import os
 import pathlib
-import subprocess
-import sys
 import threading
 import uuid
-from collections.abc import Callable
 from typing import Any
 
 import pytest
+from interpreter import counted_while, works
 from jit_sources import ADD_CONSTANT, SOURCE, cpu, jit
 
 np = pytest.importorskip("numpy")
@@ -190,25 +187,6 @@ def test_what_is_asked_for_wrongly() -> None:
 # Threads.
 
 
-def counted_while(work: Callable[[], Any]) -> int:
-    """How far another thread counts meanwhile."""
-    counted, stop = 0, threading.Event()
-
-    def count() -> None:
-        nonlocal counted
-        while not stop.is_set():
-            counted += 1
-
-    thread = threading.Thread(target=count)
-    thread.start()
-    before = counted
-    work()
-    during = counted - before
-    stop.set()
-    thread.join()
-    return during
-
-
 @pytest.mark.parametrize("target", ["cuda", "cpp"])
 def test_the_lock_is_released_while_a_compiler_runs(target: str) -> None:
     text = fresh("#include <vector>\nvoid k(int* x) { *x = 1; }")
@@ -216,7 +194,6 @@ def test_the_lock_is_released_while_a_compiler_runs(target: str) -> None:
     if target == "cuda":
         text = fresh("__global__ void k(int* x) { *x = 1; }")
         settings = {"cuda_source": text, "arch": "sm_90a"}
-    # With the lock held it is 0, or a few hundred of the moments around the call.
     assert counted_while(lambda: jit.compile("k", entry="k", **settings)) > 20_000
 
 
@@ -238,11 +215,8 @@ def test_threads_that_want_one_kernel_compile_it_once() -> None:
 
 
 def test_the_module_is_light_and_the_example_runs() -> None:
-    environment = {**os.environ, "PYTHONPATH": str(SOURCE / "python")}
-    light = "import sys, einkorn.jit; assert not {'torch', 'numpy', 'tvm_ffi'} & set(sys.modules)"
-    subprocess.run([sys.executable, "-c", light], check=True, env=environment)
-    example = SOURCE / "examples" / "python" / "jit_add_constant.py"
-    done = subprocess.run(
-        [sys.executable, str(example)], check=True, env=environment, capture_output=True, text=True
+    works(
+        "-c",
+        "import sys, einkorn.jit; assert not {'torch', 'numpy', 'tvm_ffi'} & set(sys.modules)",
     )
-    assert "registers" in done.stdout
+    assert "registers" in works(str(SOURCE / "examples" / "python" / "jit_add_constant.py"))

@@ -1,13 +1,11 @@
 """einkorn.jit with PyTorch: tensors, torch.compile, operators, and launches where a GPU is."""
 
-import os
 import shutil
-import subprocess
-import sys
 from typing import Any
 
 import pytest
-from jit_sources import ADD_CONSTANT, SOURCE, cpu, gpu_is_here, jit
+from interpreter import works
+from jit_sources import ADD_CONSTANT, cpu, gpu_is_here, jit
 
 np = pytest.importorskip("numpy")
 pytest.importorskip("torch")
@@ -133,8 +131,7 @@ def test_loading_does_not_import_the_compiler_of_pytorch() -> None:
         "k = einkorn.jit.load('k', cpp_source='void k(float* x) { *x = 1; }', entry='k'); "
         "k(torch.zeros(1)); assert 'torch._dynamo' not in sys.modules"
     )
-    environment = {**os.environ, "PYTHONPATH": str(SOURCE / "python")}
-    subprocess.run([sys.executable, "-c", code], check=True, env=environment)
+    works("-c", code)
 
 
 # Host and device code in one source.

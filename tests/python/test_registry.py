@@ -1,14 +1,13 @@
 """Variants in Python, and the registry's questions."""
 
-import os
-import subprocess
-import sys
 import textwrap
 import uuid
 
 import einkorn
 import numpy as np
 import pytest
+from einkorn._native import library
+from interpreter import counted_while, works
 
 
 def fresh_name() -> str:
@@ -214,23 +213,16 @@ def mine(gate, up, packed, y, *, packing, clamp, tiling, **rest):
 
 
 def command(folder, *words):
-    return subprocess.run(
-        [sys.executable, "-m", "einkorn", "--import", "my_kernels", *words],
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        env=os.environ | {"EINKORN_TRIALS": str(folder / "trials")},
-    )
+    words = ("-m", "einkorn", "--import", "my_kernels", *words)
+    return works(*words, folder=folder, EINKORN_TRIALS=str(folder / "trials"))
 
 
 def test_the_command_checks_and_measures_it(tmp_path):
     (tmp_path / "my_kernels.py").write_text(textwrap.dedent(KERNELS))
     problem = ("rows=64", "cols=256", "dtype=f32")
     checked = command(tmp_path, "check", "silu_mul/python/mine_v1", *problem)
-    assert checked.returncode == 0, checked.stdout + checked.stderr
-    assert "python/mine_v1" in checked.stdout
-    timed = command(tmp_path, "bench", "silu_mul/python/mine_v1", *problem, "--device", "cpu")
-    assert timed.returncode == 0, timed.stdout + timed.stderr
+    assert "python/mine_v1" in checked
+    command(tmp_path, "bench", "silu_mul/python/mine_v1", *problem, "--device", "cpu")
     tuned = command(
         tmp_path,
         "tune",
@@ -241,5 +233,14 @@ def test_the_command_checks_and_measures_it(tmp_path):
         "--budget-trials",
         "2",
     )
-    assert tuned.returncode == 0, tuned.stdout + tuned.stderr
-    assert "block=" in tuned.stdout
+    assert "block=" in tuned
+
+
+def test_the_lock_is_released_while_it_tunes(tmp_path, monkeypatch):
+    monkeypatch.setenv("EINKORN_TRIALS", str(tmp_path))
+    tune = library().command  # loaded before it counts
+    words = ("tune", "rms_norm/cpu/rows_v1", "rows=32", "cols=256", "dtype=f32", "--device", "cpu")
+    status = []
+    assert counted_while(lambda: status.append(tune(*words, "--budget-trials", "2"))) > 20_000
+    assert status == [0]
+    assert any(tmp_path.rglob("*")), "nothing was tuned"

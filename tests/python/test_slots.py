@@ -3,14 +3,12 @@
 import copy
 import io
 import pickle
-import subprocess
-import sys
 import uuid
 
 import einkorn
 import numpy as np
 import pytest
-from conftest import SOURCE
+from interpreter import works
 
 X = np.random.default_rng(3).standard_normal((4, 32), np.float32)
 W = np.random.default_rng(4).standard_normal(32, np.float32)
@@ -276,10 +274,7 @@ def test_slots_need_no_framework():
         "slot = einkorn.OpSlot('rms_norm')\n"
         "assert not {'torch', 'numpy', 'jax'} & set(sys.modules)\n"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", code], cwd=SOURCE / "python", capture_output=True, text=True
-    )
-    assert done.returncode == 0, done.stderr
+    works("-c", code)
 
 
 # Modules of PyTorch.

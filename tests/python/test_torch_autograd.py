@@ -55,6 +55,11 @@ def test_gradcheck_silu_mul(keywords):
         )
 
 
+def test_a_missing_dimension_is_refused_in_words():
+    with pytest.raises(TypeError, match="packed rank: expected at least 1"):
+        ops.silu_mul(packed=torch.tensor(1.0, requires_grad=True), packing="halves")
+
+
 def test_every_derivative_is_of_an_op():
     for name in _derivatives.TABLE:
         assert name in ops.TABLE

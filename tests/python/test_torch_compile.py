@@ -3,6 +3,7 @@
 import warnings
 
 import pytest
+from interpreter import works
 
 torch = pytest.importorskip("torch", reason="could not import 'torch'")
 
@@ -222,14 +223,10 @@ def test_errors_come_out_typed_or_named_when_compiled():
 
 def test_first_call_may_be_a_compiled_one():
     """Nothing has to be imported or called before."""
-    import subprocess
-    import sys
-
     code = (
         "import einkorn, torch\n"
         "f = torch.compile(lambda x: einkorn.ops.rms_norm(x), fullgraph=True, backend='eager')\n"
         "x = torch.ones(2, 8)\n"
         "assert torch.equal(f(x), einkorn.ops.rms_norm(x))\n"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=300)
-    assert done.returncode == 0, done.stderr
+    works("-c", code)

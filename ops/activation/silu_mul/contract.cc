@@ -167,6 +167,10 @@ std::string SiluMul::print(const Problem& problem) {
   return print_fields(problem, 3, completed);
 }
 
+std::optional<Refusal> SiluMul::for_reference_only(const Problem& problem) {
+  return cpu::f64_refusal(problem.dtype);
+}
+
 Work SiluMul::work(const Problem& problem) {
   const auto elements = static_cast<double>(problem.rows) * static_cast<double>(problem.cols);
   Work work;

@@ -14,6 +14,7 @@
 // them.
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -52,11 +53,11 @@ struct SiluMul {
 
     static constexpr auto arguments() {
       return std::tuple{
-          optional_input("gate", &Args::gate,
-                         "[..., n], f32, f16, bf16 or f64; left out with packed"),
-          optional_input("up", &Args::up, "like gate; left out with packed"),
-          optional_input("packed", &Args::packed,
-                         "[..., 2n]: gate and up in one tensor, as packing says"),
+          alternative_input(1, "gate", &Args::gate,
+                            "[..., n], f32, f16, bf16 or f64; left out with packed"),
+          alternative_input(1, "up", &Args::up, "like gate; left out with packed"),
+          alternative_input(2, "packed", &Args::packed,
+                            "[..., 2n]: gate and up in one tensor, as packing says"),
           output("y", &Args::y,
                  Like{.tensor = "gate if packed is None else packed",
                       .shape = "gate.shape if packed is None else "
@@ -106,6 +107,8 @@ struct SiluMul {
   static Problem parse(const KeyValues& pairs);
   static std::string print(const Problem& problem);
 
+  /// f64 is for numerical derivatives.
+  static std::optional<Refusal> for_reference_only(const Problem& problem);
   static Work work(const Problem& problem);
   static Tolerance tolerance(const Problem& problem);
   /// Outputs of the contract's dtype or f64. CPU only.

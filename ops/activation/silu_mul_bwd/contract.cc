@@ -193,6 +193,10 @@ std::string SiluMulBwd::print(const Problem& problem) {
   return print_fields(problem, 3, completed);
 }
 
+std::optional<Refusal> SiluMulBwd::for_reference_only(const Problem& problem) {
+  return cpu::f64_refusal(problem.dtype);
+}
+
 Work SiluMulBwd::work(const Problem& problem) {
   const auto elements = static_cast<double>(problem.rows) * static_cast<double>(problem.cols);
   Work work;

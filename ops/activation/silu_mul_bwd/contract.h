@@ -25,6 +25,7 @@
 // them.
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -70,10 +71,11 @@ struct SiluMulBwd {
     static constexpr auto arguments() {
       return std::tuple{
           input("dy", &Args::dy, "[..., n], f32, f16, bf16 or f64: the gradient of silu_mul's y"),
-          optional_input("gate", &Args::gate, "[..., n], of dy's dtype; left out with packed"),
-          optional_input("up", &Args::up, "like gate; left out with packed"),
-          optional_input("packed", &Args::packed,
-                         "[..., 2n]: gate and up in one tensor, as packing says"),
+          alternative_input(1, "gate", &Args::gate,
+                            "[..., n], of dy's dtype; left out with packed"),
+          alternative_input(1, "up", &Args::up, "like gate; left out with packed"),
+          alternative_input(2, "packed", &Args::packed,
+                            "[..., 2n]: gate and up in one tensor, as packing says"),
           output("dgate", &Args::dgate, Like{"gate"},
                  "like gate, and with it; may be exactly dy, gate or up"),
           output("dup", &Args::dup, Like{"up"},
@@ -126,6 +128,8 @@ struct SiluMulBwd {
   static Problem parse(const KeyValues& pairs);
   static std::string print(const Problem& problem);
 
+  /// f64 is for numerical derivatives.
+  static std::optional<Refusal> for_reference_only(const Problem& problem);
   static Work work(const Problem& problem);
   static Tolerance tolerance(const Problem& problem);
   /// Outputs of the contract's dtype or f64. CPU only.

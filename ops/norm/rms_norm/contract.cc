@@ -227,6 +227,10 @@ std::string RmsNorm::print(const Problem& problem) {
   return print_fields(problem, 3, completed(problem));
 }
 
+std::optional<Refusal> RmsNorm::for_reference_only(const Problem& problem) {
+  return cpu::f64_refusal(problem.dtype);
+}
+
 Work RmsNorm::work(const Problem& problem) {
   const auto elements = static_cast<double>(problem.rows) * static_cast<double>(problem.cols);
   const auto bytes = [](DType dtype) { return bits(dtype) / 8.0; };

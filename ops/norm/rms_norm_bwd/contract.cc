@@ -254,6 +254,10 @@ std::string RmsNormBwd::print(const Problem& problem) {
   return print_fields(problem, 3, completed(problem));
 }
 
+std::optional<Refusal> RmsNormBwd::for_reference_only(const Problem& problem) {
+  return cpu::f64_refusal(problem.dtype);
+}
+
 Work RmsNormBwd::work(const Problem& problem) {
   const auto rows = static_cast<double>(problem.rows);
   const auto cols = static_cast<double>(problem.cols);

@@ -138,6 +138,8 @@ struct RmsNormBwd {
   static Problem parse(const KeyValues& pairs);
   static std::string print(const Problem& problem);
 
+  /// f64 is for numerical derivatives.
+  static std::optional<Refusal> for_reference_only(const Problem& problem);
   static Work work(const Problem& problem);
   static Tolerance tolerance(const Problem& problem);
   /// Inputs of any accepted dtype; outputs of the contract's dtypes or f64, which keeps the last

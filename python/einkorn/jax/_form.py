@@ -11,6 +11,7 @@ import numpy as np
 from .. import _dlpack, _native
 from .._batch_invariant import is_batch_invariant
 from .._dispatch import allocated
+from .._numpy_dtypes import output_dtype
 from .._op import Op
 
 Scalar = bool | int | float | str
@@ -112,13 +113,7 @@ def _present(names: Sequence[str], arrays: Sequence[Any]) -> tuple[str, ...]:
 
 
 def _description(like: Any, shape: tuple[int, ...], dtype: str | None) -> jax.ShapeDtypeStruct:
-    if dtype is None:
-        return jax.ShapeDtypeStruct(shape, like.dtype)
-    if dtype == "f32+":
-        dtype = "f64" if like.dtype == np.float64 else "f32"
-    return jax.ShapeDtypeStruct(
-        shape, {"f32": np.float32, "f64": np.float64, "i32": np.int32}[dtype]
-    )
+    return jax.ShapeDtypeStruct(shape, output_dtype(like, dtype))
 
 
 def _scalar(op: Op, name: str, default: Scalar, given: Any) -> Scalar:

@@ -6,8 +6,9 @@ from typing import Any, NoReturn
 
 import torch
 
-from .._dispatch import allocated
+from .._dispatch import allocated, described
 from .._op import Op
+from ._allocation import f32_plus
 from ._forms import NAMESPACE, Form, kernels, operators, out_operators, returning
 from ._kernels import FORMS
 
@@ -97,9 +98,7 @@ for _form in returning.values():
 
 def empty(like: torch.Tensor, shape: tuple[int, ...], dtype: str | None) -> torch.Tensor:
     """An output by its rule."""
-    kind = _DTYPES[dtype.rstrip("+")] if dtype else like.dtype
-    if dtype == "f32+" and like.dtype == torch.float64:
-        kind = torch.float64
+    kind = f32_plus(like) if dtype == "f32+" else _DTYPES[dtype] if dtype else like.dtype
     return torch.empty(shape, dtype=kind, device=like.device)
 
 
@@ -107,7 +106,8 @@ def wanted(op: Op, inputs: tuple[Any, ...], outputs: tuple[Any, ...]) -> tuple[s
     """Names of the outputs that a call with no tensor among `outputs` gives back."""
     names = []
     for name, rule, given in zip(op.outputs, op.rules, outputs, strict=True):
-        if given is True or (given is None and op.required(name) and rule(*inputs)[0] is not None):
+        made = given is None and op.required(name) and described(rule, inputs)[0] is not None
+        if given is True or made:
             names.append(name)
     return tuple(names)
 

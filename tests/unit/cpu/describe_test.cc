@@ -33,10 +33,10 @@ TEST(HighwayTargets, NamesAtLeastOne) {
 
 TEST(MeasuredRates, AreThoseOfAComputer) {
   const double gbps = measure_copy_gbps();
-  EXPECT_GT(gbps, 0.001);
+  EXPECT_GT(gbps, 0.1);
   EXPECT_LT(gbps, 1e5);
   const double gflops = measure_fma_gflops();
-  EXPECT_GT(gflops, 0.001);
+  EXPECT_GT(gflops, 0.1);
   EXPECT_LT(gflops, 1e6);
 }
 

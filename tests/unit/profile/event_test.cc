@@ -41,11 +41,11 @@ TEST(ProfileEvent, TimesEachStageAndTheBranchesTogether) {
   EXPECT_THAT(profile.stages[0].branches, IsEmpty());
   EXPECT_THAT(profile.stages[2].branches, ElementsAre(1));
   // On a CPU stages run in order, so together they are the whole; noise of a shared machine apart.
-  EXPECT_GT(sum, 0.1 * profile.total.median_us);
-  EXPECT_LT(sum, 10 * profile.total.median_us);
+  EXPECT_GT(sum, 0.3 * profile.total.median_us);
+  EXPECT_LT(sum, 3 * profile.total.median_us);
 
-  // 4 MB through one core, under a sanitizer as well. No cost is told for the others.
-  EXPECT_GT(profile.stages[0].gbps, 0.001);
+  // 4 MB through one core: between a tenth and a thousand GB/s. No cost is told for the others.
+  EXPECT_GT(profile.stages[0].gbps, 0.1);
   EXPECT_LT(profile.stages[0].gbps, 1000);
   EXPECT_EQ(profile.stages[3].gbps, 0);
 

@@ -195,8 +195,7 @@ struct RowsV1 {
     }
   };
 
-  static std::optional<Refusal> supports(const SiluMul::Problem& problem, const DeviceInfo&) {
-    if (problem.dtype == kF64) return Refusal{"dtype f64: only the reference has it"};
+  static std::optional<Refusal> supports(const SiluMul::Problem&, const DeviceInfo&) {
     return std::nullopt;
   }
 

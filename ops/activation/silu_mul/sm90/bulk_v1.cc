@@ -37,7 +37,6 @@ struct BulkV1 {
   }
 
   static std::optional<Refusal> supports(const Problem& problem, const DeviceInfo&) {
-    if (problem.dtype == kF64) return Refusal{"dtype f64: only the reference has it"};
     if (problem.packing == SiluMul::Packing::kInterleaved) {
       return Refusal{"packing interleaved: gate and up have to be apart in memory"};
     }

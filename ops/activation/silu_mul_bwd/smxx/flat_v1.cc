@@ -33,7 +33,6 @@ struct FlatV1 {
   }
 
   static std::optional<Refusal> supports(const Problem& problem, const DeviceInfo& device) {
-    if (problem.dtype == kF64) return Refusal{"dtype f64: only the reference has it"};
     if (!tilings(problem, device).empty()) return std::nullopt;
     return Refusal{fmt::format("rows {} and cols {} need more than 2147483647 blocks", problem.rows,
                                problem.cols)};

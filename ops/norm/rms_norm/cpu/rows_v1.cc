@@ -292,8 +292,7 @@ struct RowsV1 {
     }
   };
 
-  static std::optional<Refusal> supports(const RmsNorm::Problem& problem, const DeviceInfo&) {
-    if (problem.dtype == kF64) return Refusal{"dtype f64: only the reference has it"};
+  static std::optional<Refusal> supports(const RmsNorm::Problem&, const DeviceInfo&) {
     return std::nullopt;
   }
 

@@ -39,7 +39,6 @@ struct BulkV1 {
   }
 
   static std::optional<Refusal> supports(const Problem& problem, const DeviceInfo& device) {
-    if (problem.dtype == kF64) return Refusal{"dtype f64: only the reference has it"};
     if (problem.align < 16) {
       return Refusal{
           fmt::format("align {} < 16: bulk copies move multiples of 16 bytes", problem.align)};

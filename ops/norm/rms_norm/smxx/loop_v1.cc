@@ -27,7 +27,6 @@ struct LoopV1 {
   };
 
   static std::optional<Refusal> supports(const Problem& problem, const DeviceInfo&) {
-    if (problem.dtype == kF64) return Refusal{"dtype f64: only the reference has it"};
     Problem aligned = problem;
     aligned.align = 16;  // one row of a strided tensor does not show its stride's alignment
     if (batch_invariant_mode() && vector_width(problem) != vector_width(aligned)) {

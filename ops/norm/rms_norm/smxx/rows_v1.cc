@@ -43,7 +43,6 @@ struct RowsV1 {
   }
 
   static std::optional<Refusal> supports(const Problem& problem, const DeviceInfo& device) {
-    if (problem.dtype == kF64) return Refusal{"dtype f64: only the reference has it"};
     if (problem.rows > 0x7fffffff) {
       return Refusal{fmt::format("rows {} > 2147483647, the widest grid", problem.rows)};
     }

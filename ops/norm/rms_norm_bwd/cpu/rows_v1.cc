@@ -374,10 +374,7 @@ struct RowsV1 {
     }
   };
 
-  static std::optional<Refusal> supports(const Problem& problem, const DeviceInfo&) {
-    if (problem.dtype == kF64) return Refusal{"dtype f64: only the reference has it"};
-    return std::nullopt;
-  }
+  static std::optional<Refusal> supports(const Problem&, const DeviceInfo&) { return std::nullopt; }
 
   static std::vector<Tiling> tilings(const Problem& problem, const DeviceInfo& device) {
     const double bytes = static_cast<double>(problem.rows) * static_cast<double>(problem.cols) *

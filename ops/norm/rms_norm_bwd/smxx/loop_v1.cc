@@ -32,10 +32,7 @@ struct LoopV1 {
     }
   };
 
-  static std::optional<Refusal> supports(const Problem& problem, const DeviceInfo&) {
-    if (problem.dtype == kF64) return Refusal{"dtype f64: only the reference has it"};
-    return std::nullopt;
-  }
+  static std::optional<Refusal> supports(const Problem&, const DeviceInfo&) { return std::nullopt; }
 
   static std::optional<Refusal> validate(const Problem& problem, const Tiling& tiling,
                                          const DeviceInfo&) {

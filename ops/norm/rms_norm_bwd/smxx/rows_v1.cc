@@ -80,7 +80,6 @@ struct RowsV1 {
   }
 
   static std::optional<Refusal> supports(const Problem& problem, const DeviceInfo& device) {
-    if (problem.dtype == kF64) return Refusal{"dtype f64: only the reference has it"};
     if (!tilings(problem, device).empty()) return std::nullopt;
     return Refusal{fmt::format(
         "cols {} needs more than {} elements a thread, or more registers than 1024 threads have "
