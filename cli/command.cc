@@ -72,6 +72,7 @@ bool asks_for_help(std::string_view word) { return word == "--help" || word == "
 
 /// `arguments` begin with the verb itself.
 int run_verb(const Verb& verb, const std::string& title, std::span<char*> arguments) {
+  if (verb.forward != nullptr) return verb.forward(arguments.subspan(1));
   if (verb.group != nullptr) {
     if (arguments.size() < 2) {
       fmt::print(stderr, "{}", group_help(verb));

@@ -41,7 +41,7 @@ constexpr Known kKnown[] = {
     {"EINKORN_JIT_WORKERS", "most compile workers at a time"},
     {"EINKORN_JIT_TIMEOUT", "seconds that one compilation may take"},
     {"EINKORN_NUM_THREADS", "threads of the CPU variants"},
-    {"EINKORN_PYTHON", "Python interpreter that runs the peers"},
+    {"EINKORN_PYTHON", "Python interpreter that runs peers and port"},
     {"EINKORN_LIBRARY", "full path of libeinkorn_python.so; nothing else is tried"},
     {"EINKORN_ENTRY_POINTS", "off: no variants of installed Python packages"},
     {"EINKORN_TEST_LEVEL", "tests: cases up to this level"},

@@ -2,6 +2,7 @@
 
 #include <memory>
 
+#include "cli/port.h"
 #include "cli/verb_table.h"
 #include "cli/verbs.h"
 
@@ -187,6 +188,10 @@ constexpr Verb kVerbs[] = {
      "  einkorn devlog rms_norm/smxx/rows_v1\n"
      "  einkorn devlog rms_norm/smxx/rows_v2 --results bench/results/rows_v2.json --write\n",
      set_up_devlog},
+    {"port", "survey and bring over an operator of another repository",
+     "  einkorn port survey ~/nunchaku --op gemm_w4a4 --out out/gemm_w4a4\n"
+     "  einkorn port plan out/gemm_w4a4\n",
+     nullptr, nullptr, port},
     {"doctor", "what is here: devices, driver, compiler, environment",
      "  einkorn doctor\n"
      "  einkorn doctor --measure --json\n",

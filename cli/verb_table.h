@@ -18,6 +18,8 @@ struct Verb {
   /// group, whose next word is the verb.
   std::function<int()> (*setup)(CLI::App& app) = nullptr;
   std::span<const Verb> (*group)() = nullptr;
+  /// For a verb whose arguments another program reads, --help as well; null for all others.
+  int (*forward)(std::span<char*> arguments) = nullptr;
 };
 
 /// In the order of the help.

@@ -65,7 +65,7 @@ ek_gtest(einkorn_op_tests 2 ${ek_op_test_sources})
 # Python tests: one ctest entry a folder, pytest_<folder>. They use the packages that
 # scripts/bootstrap brought, and this checkout's Python package.
 find_program(EK_PYTHON python3 PATHS "${PROJECT_SOURCE_DIR}/.venv/bin" NO_DEFAULT_PATH)
-foreach(folder cli lint python)
+foreach(folder cli lint port python)
   file(GLOB_RECURSE found CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tests/${folder}/test_*.py")
   if(found)
     if(NOT EK_PYTHON)

@@ -1,13 +1,13 @@
 """Writes python/einkorn/ops.py from what the command lists, one explicit function for each op, and
-the kernels and fakes of its PyTorch binding (generate_torch.py).
+the forms of its PyTorch binding (generate_torch.py); and removes what it wrote for ops of the past.
 
-Usage: generate_python.py [--check] [--command PATH]
+Usage: generate_python.py [--check] [--command PATH] [--package DIR]
 
---check writes nothing; exit status 1 when a file is not what would be written.
+--check writes nothing; exit status 1 when a file is not what would be written, is missing, or would
+be removed.
 """
 
 import argparse
-import ast
 import json
 import pathlib
 import re
@@ -16,12 +16,15 @@ import sys
 import textwrap
 
 import generate_torch
+from generated_code import Arguments, group, literal, names, operand, scalar_type
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "python/einkorn"
 WIDTH = 100
+# Of a file that is written here; generate_torch.WRITTEN begins so, too.
+MARK = "Written by scripts/generate_python.py"
 
-HEAD = '''"""The operators, one function each.
+HEAD = f'''"""The operators, one function each.
 
 Each takes arrays of one framework (PyTorch, NumPy, JAX or CuPy), all on one device, without copies.
 Work on a GPU is queued on the framework's current stream. Outputs that are not given are allocated
@@ -33,7 +36,7 @@ Every function raises, with nothing written: TypeError for a missing array, a dt
 ValueError for a size, stride, overlap or number; NotImplementedError where no variant serves, with
 each one's reason; RuntimeError for the machine's faults.
 
-Written by scripts/generate_python.py from the ops' declarations: do not edit.
+{generate_torch.WRITTEN}
 """
 
 from typing import Literal, TypeVar
@@ -48,23 +51,10 @@ Array = TypeVar("Array")
 '''
 
 
-def literal(argument: dict) -> str:
-    """The default of a scalar as Python writes it."""
-    kind, value = argument["kind"], argument["default"]
-    if kind == "bool":
-        return "True" if value == "true" else "False"
-    if kind == "int":
-        return value
-    if kind == "number":
-        return repr(float(value))
-    return json.dumps(value)
-
-
 def annotation(argument: dict) -> str:
-    kind = argument["kind"]
-    if kind == "one of":
+    if argument["kind"] == "one of":
         return f"Literal[{', '.join(json.dumps(one) for one in argument['choices'])}]"
-    return {"bool": "bool", "int": "int", "number": "float"}[kind]
+    return scalar_type(argument)
 
 
 def source_of(op: dict) -> str:
@@ -81,10 +71,9 @@ class Function:
 
     def __init__(self, op: dict) -> None:
         self.op = op
-        of_kind = lambda *kinds: [a for a in op["arguments"] if a["kind"] in kinds]  # noqa: E731
-        self.inputs = of_kind("input")
-        self.outputs = of_kind("output")
-        self.scalars = of_kind("bool", "int", "number", "one of")
+        arguments = Arguments(op)
+        self.inputs, self.outputs = arguments.inputs, arguments.outputs
+        self.scalars = arguments.scalars
         required = [one for one in self.outputs if not one["optional"]]
         self.only = required[0]["name"] if len(required) == 1 else None
 
@@ -92,35 +81,24 @@ class Function:
         return "out" if output["name"] == self.only else output["name"]
 
     def rule(self, output: dict) -> str:
-        names = ", ".join(one["name"] for one in self.inputs)
         like = output["like"]
         tensor = like["tensor"]
-        one_name = tensor.isidentifier()
-        shape = like["shape"] or (f"{tensor}.shape" if one_name else f"({tensor}).shape")
+        shape = like["shape"] or f"{operand(tensor)}.shape"
         dtype = json.dumps(like["dtype"]) if like["dtype"] else "None"
         if not any(one["name"] == tensor and not one["optional"] for one in self.inputs):
-            shape = f"() if ({tensor}) is None else ({shape})"
-        text = f"lambda {names}: ({tensor}, {shape}, {dtype})"
-        used = {node.id for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Name)}
-        known = {one["name"] for one in self.inputs}
-        if unknown := used - known:
-            raise SystemExit(f"{self.op['op']}: {output['name']}: Like names {sorted(unknown)}")
-        return text
+            shape = f"() if {operand(tensor)} is None else {operand(shape)}"
+        return f"lambda {', '.join(names(self.inputs))}: ({tensor}, {shape}, {dtype})"
 
     def table(self) -> str:
-        def names(arguments: list[dict], *, optional_only: bool = False) -> str:
-            chosen = [a["name"] for a in arguments if a.get("optional") or not optional_only]
-            return repr(tuple(chosen)).replace("'", '"')
-
+        optional = [one for one in self.outputs if one["optional"]]
         scalars = ", ".join(f'"{a["name"]}": {literal(a)}' for a in self.scalars)
         rules = "".join(f"{self.rule(one)},\n" for one in self.outputs)
         return (
             f"_{self.op['op']} = Op(\n"
             f'"{self.op["op"]}",\n'
-            f"inputs={names(self.inputs)},\n"
-            f"optional_inputs={names(self.inputs, optional_only=True)},\n"
-            f"outputs={names(self.outputs)},\n"
-            f"optional_outputs={names(self.outputs, optional_only=True)},\n"
+            f"inputs={tuple(names(self.inputs))!r},\n"
+            f"outputs={tuple(names(self.outputs))!r},\n"
+            f"optional_outputs={tuple(names(optional))!r},\n"
             f"rules=({rules}),\n"
             f"scalars={{{scalars}}},\n"
             ")\n"
@@ -164,12 +142,9 @@ class Function:
         return "\n".join(lines) + "\n"
 
     def body(self) -> str:
-        def group(names: list[str]) -> str:
-            return f"({', '.join(names)},)" if names else "()"
-
-        inputs = group([one["name"] for one in self.inputs])
+        inputs = group(names(self.inputs))
         outputs = group([self.shown(one) for one in self.outputs])
-        scalars = group([one["name"] for one in self.scalars])
+        scalars = group(names(self.scalars))
         return (
             f"    handler = _handlers.get(type({self.inputs[0]['name']})) or _first_call\n"
             f"    return handler(_{self.op['op']}, {inputs}, {outputs}, {scalars}, variant)\n"
@@ -190,47 +165,68 @@ def ops_text(ops: list[dict]) -> str:
 def formatted(target: pathlib.Path, text: str) -> str:
     ruff = pathlib.Path(sys.executable).with_name("ruff")
     return subprocess.run(
-        [ruff, "format", "--stdin-filename", str(target), "-"],
+        [ruff, "format", "--config", ROOT / "pyproject.toml", "--stdin-filename", target, "-"],
         input=text,
         check=True,
         capture_output=True,
         text=True,
-        cwd=ROOT,
     ).stdout
 
 
-def generate(command: str) -> dict[pathlib.Path, str]:
+def generate(command: str, package: pathlib.Path) -> dict[pathlib.Path, str]:
     """The text of each file."""
     listing = subprocess.run(
         [command, "list", "--json"], check=True, capture_output=True, text=True
     ).stdout
     ops = json.loads(listing)
-    texts = {
-        PACKAGE / "ops.py": ops_text(ops),
-        PACKAGE / "torch/_kernels.py": generate_torch.kernels_text(ops),
-        PACKAGE / "torch/_fakes.py": generate_torch.fakes_text(ops),
-    }
+    texts = {package / "ops.py": ops_text(ops)}
+    for name, text in generate_torch.texts(ops).items():
+        texts[package / "torch/_kernels" / name] = text
     return {target: formatted(target, text) for target, text in texts.items()}
+
+
+def written_before(package: pathlib.Path) -> set[pathlib.Path]:
+    """Files of the package that say that they were written here."""
+    found = set()
+    for path in package.rglob("*.py"):
+        head = path.read_text(encoding="utf-8").splitlines()[:20]
+        if any(line.startswith(MARK) for line in head):
+            found.add(path)
+    return found
+
+
+def differences(texts: dict[pathlib.Path, str], package: pathlib.Path) -> dict[pathlib.Path, str]:
+    """What is wrong with files, by path."""
+    found = dict.fromkeys(written_before(package) - texts.keys(), "of no op")
+    for target, wanted in texts.items():
+        if not target.is_file():
+            found[target] = "missing"
+        elif target.read_text(encoding="utf-8") != wanted:
+            found[target] = "not in step with the ops"
+    return found
 
 
 def main() -> int:
     parser = argparse.ArgumentParser()
     parser.add_argument("--check", action="store_true")
     parser.add_argument("--command", default=str(ROOT / "build/einkorn"))
+    parser.add_argument("--package", type=pathlib.Path, default=PACKAGE)
     args = parser.parse_args()
-    status = 0
-    for target, wanted in generate(args.command).items():
-        if target.is_file() and target.read_text() == wanted:
-            continue
+    package = args.package.resolve()
+    texts = generate(args.command, package)
+    found = differences(texts, package)
+    for target, problem in sorted(found.items()):
         if args.check:
-            print(
-                f"{target.relative_to(ROOT)}: not in step with the ops\n"
-                "  hint: .venv/bin/python scripts/generate_python.py"
-            )
-            status = 1
+            print(f"{target.relative_to(package.parent)}: {problem}")
+        elif target in texts:
+            target.parent.mkdir(exist_ok=True)
+            target.write_text(texts[target], encoding="utf-8")
         else:
-            target.write_text(wanted)
-    return status
+            target.unlink()
+    if args.check and found:
+        print("  hint: .venv/bin/python scripts/generate_python.py")
+        return 1
+    return 0
 
 
 if __name__ == "__main__":

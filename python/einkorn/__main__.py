@@ -11,10 +11,14 @@ import sys
 
 
 def main() -> int:
+    words = sys.argv[1:]
+    if words[:1] == ["port"]:
+        from .port.__main__ import main as port
+
+        return port(words[1:])
     from ._native import library
     from ._registry import load_entry_points
 
-    words = sys.argv[1:]
     own = [sys.executable, "-m", "einkorn"]
     # As `python -m` has it: a module may lie where one is.
     if "" not in sys.path:

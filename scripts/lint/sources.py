@@ -124,6 +124,9 @@ def check_include(path: str, layer: str, target: str, line: int) -> Iterator[Pro
         shared = path.startswith(target.rsplit("/", 1)[0] + "/")
         # A composite is made of other ops: of what they promise, not of how they keep it.
         shared |= path.startswith("ops/composite/") and target.endswith("/contract.h")
+        # What a family's ops share is in terms of their contracts.
+        family = posixpath.dirname(path) + "/"
+        shared |= family.count("/") == 2 and bool(re.fullmatch(family + r"\w+/contract\.h", target))
         # A backward op shares its forward's vocabulary.
         shared |= target == own_op.removesuffix("_bwd/") + "/contract.h"
         if not target.startswith(own_op) and not shared:

@@ -1,40 +1,21 @@
 #include "src/measure/peers.h"
 
 #include <chrono>
-#include <cstdlib>
-#include <filesystem>
-#include <optional>
-#include <system_error>
 
 #include <einkorn/error.h>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "src/core/checkout.h"
+
 namespace einkorn::measure {
 namespace {
 
 using Json = nlohmann::json;
-namespace fs = std::filesystem;
 
 // torch.compile of a kernel on a cold cache takes about a minute on two cores.
 constexpr std::chrono::milliseconds kSetupTimeout = std::chrono::minutes(5);
 constexpr std::chrono::milliseconds kTimeTimeout = std::chrono::minutes(1);
-
-/// The first path of that name in a folder or one above it.
-std::optional<fs::path> find_above(fs::path folder, const fs::path& name) {
-  std::error_code ignored;  // an unreadable folder has no such file for us
-  for (;; folder = folder.parent_path()) {
-    if (fs::exists(folder / name, ignored)) return folder / name;
-    if (folder == folder.parent_path()) return std::nullopt;
-  }
-}
-
-std::optional<fs::path> find_near(const fs::path& name) {
-  std::error_code ignored;
-  const fs::path executable = fs::read_symlink("/proc/self/exe", ignored);
-  if (auto found = find_above(executable.parent_path(), name)) return found;
-  return find_above(fs::current_path(ignored), name);
-}
 
 Json parse_answer(const std::string& line) {
   Json answer = Json::parse(line, nullptr, /*allow_exceptions=*/false);
@@ -60,17 +41,11 @@ PeerResult parse_peer(const Json& peer) {
 }  // namespace
 
 std::vector<std::string> PeerServer::default_command() {
-  const auto script = find_near("bench/peers/serve.py");
+  const auto script = find_in_checkout("bench/peers/serve.py");
   EK_CHECK(script.has_value(), ErrorKind::kRuntime,
            "peers: bench/peers/serve.py is in no folder above this executable or the working "
            "directory\n  hint: run from a checkout");
-  std::string python = "python3";
-  if (const char* named = std::getenv("EINKORN_PYTHON"); named != nullptr && *named != '\0') {
-    python = named;
-  } else if (const auto local = find_near(".venv/bin/python3")) {
-    python = local->string();
-  }
-  return {python, script->string()};
+  return {python_command(), script->string()};
 }
 
 std::vector<PeerResult> PeerServer::setup(const PeerTask& task) {

@@ -28,9 +28,7 @@ class PeerServer {
   /// RuntimeError when the process cannot be started.
   explicit PeerServer(const std::vector<std::string>& command) : process_(command) {}
 
-  /// Interpreter and script: EINKORN_PYTHON, else .venv/bin/python3 in a folder above this
-  /// executable or the working directory, else python3; bench/peers/serve.py looked for in the same
-  /// folders. RuntimeError when there is no script.
+  /// python_command() and the checkout's bench/peers/serve.py. RuntimeError when there is none.
   static std::vector<std::string> default_command();
 
   /// Peers for a task, those that cannot run with the reason. RuntimeError: the process failed or

@@ -75,10 +75,13 @@ ChildProcess::~ChildProcess() {
   }
 }
 
-void ChildProcess::fail(const std::string& what) const {
+std::string ChildProcess::report(const std::string& what) const {
   const std::string said = tail(errors_);
-  throw_error(ErrorKind::kRuntime, fmt::format("{}: {}{}{}", name_, what,
-                                               said.empty() ? "" : "; its last words: ", said));
+  return fmt::format("{}: {}{}{}", name_, what, said.empty() ? "" : "; its last words: ", said);
+}
+
+void ChildProcess::fail(const std::string& what) const {
+  throw_error(ErrorKind::kRuntime, report(what));
 }
 
 /// " (signal 11, Segmentation fault)"; empty when it has not ended within a second.
@@ -124,7 +127,10 @@ std::string ChildProcess::read_line(std::chrono::milliseconds timeout) {
     }
     const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(
         deadline - std::chrono::steady_clock::now());
-    if (left.count() <= 0) fail(fmt::format("no answer in {} ms", timeout.count()));
+    if (left.count() <= 0) {
+      throw NoAnswer(ErrorKind::kRuntime,
+                     report(fmt::format("no answer in {} ms", timeout.count())));
+    }
     pollfd waiting{socket_, POLLIN, 0};
     const int ready = poll(&waiting, 1, static_cast<int>(left.count()));
     if (ready < 0 && errno != EINTR) fail(fmt::format("poll: {}", std::strerror(errno)));

@@ -8,7 +8,15 @@
 #include <string>
 #include <vector>
 
+#include <einkorn/error.h>
+
 namespace einkorn::measure {
+
+/// The child lives and said nothing for as long as it was given.
+class NoAnswer final : public Error {
+ public:
+  using Error::Error;
+};
 
 /// Started with its standard input and output on one socket; its standard error is kept for error
 /// messages. Killed and reaped when this goes.
@@ -23,11 +31,12 @@ class ChildProcess {
   /// Sends the line and a newline. RuntimeError when the child is gone.
   void write_line(const std::string& line);
 
-  /// The next line, without its newline. RuntimeError when the child ends first, or says nothing
-  /// for that long; the message ends with the last of its standard error.
+  /// The next line, without its newline. RuntimeError when the child ends first, NoAnswer
+  /// when it says nothing for that long; the message ends with the last of its standard error.
   std::string read_line(std::chrono::milliseconds timeout);
 
  private:
+  std::string report(const std::string& what) const;
   [[noreturn]] void fail(const std::string& what) const;
   std::string how_it_ended();
 

@@ -1,7 +1,9 @@
 #include "src/tune/worker.h"
 
+#include <sys/resource.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <csignal>
@@ -222,6 +224,15 @@ class LineReader {
   std::string pending_;
 };
 
+/// Candidates may crash, and the core of a process with a problem's tensors takes long to write.
+bool leave_no_core() {
+  rlimit cores{};
+  if (getrlimit(RLIMIT_CORE, &cores) != 0) return false;
+  // Unlike 0, 1 byte also counts where cores go to a program.
+  cores.rlim_cur = std::min<rlim_t>(cores.rlim_max, 1);
+  return setrlimit(RLIMIT_CORE, &cores) == 0;
+}
+
 }  // namespace
 
 int serve(int in, int out) {
@@ -237,6 +248,7 @@ int serve(int in, int out) {
 }
 
 int serve_standard() {
+  if (!leave_no_core()) return 1;
   const int out = dup(STDOUT_FILENO);
   if (out < 0 || dup2(STDERR_FILENO, STDOUT_FILENO) < 0) return 1;
   return serve(STDIN_FILENO, out);

@@ -189,8 +189,9 @@ TEST_F(WorkerPoolTest, ACrashLeavesUsAndThePoolAlone) {
   WorkerPool pool(1);
   pool.compile(spec_, small_inputs(), 100);
   const pid_t worker = pool.idle_pids().at(0);
-  std::thread killer([worker] {
-    std::this_thread::sleep_for(milliseconds(300));
+  std::thread killer([&pool, worker] {
+    while (!pool.idle_pids().empty()) std::this_thread::sleep_for(milliseconds(1));
+    std::this_thread::sleep_for(milliseconds(300));  // now it compiles
     kill(worker, SIGSEGV);
   });
   EXPECT_THAT(thrown_text([&] { pool.compile(spec_, inputs_of(kEndless, "endless"), 100); }),

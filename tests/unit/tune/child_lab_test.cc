@@ -4,6 +4,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 
 #include <einkorn/error.h>
@@ -35,13 +36,16 @@ const bool kIsWorker = [] {
 
 class ChildLabTest : public testing::Test {
  protected:
-  ChildLabTest() : variable_(kVariable, "1") { toy::register_moody(); }
+  // A sanitizer in the worker would turn a signal into an exit of its own, after a long report.
+  ChildLabTest() : variable_(kVariable, "1"), sanitizer_("ASAN_OPTIONS", "handle_segv=0") {
+    toy::register_moody();
+  }
 
   static std::vector<std::string> command() { return {ChildLab::own_command().front()}; }
-  static TimeLimits limits() {
-    return {.start = std::chrono::seconds(30),
-            .prepare = std::chrono::seconds(1),
-            .sample = std::chrono::seconds(5)};
+  /// `prepare` is waited for where a candidate hangs; only there may a slow machine need less.
+  static TimeLimits limits(std::chrono::milliseconds prepare = std::chrono::seconds(60)) {
+    return {
+        .start = std::chrono::seconds(60), .prepare = prepare, .sample = std::chrono::seconds(60)};
   }
   static Subject subject() {
     return {"twice", "twice/cpu/moody_v1", "rows=16 cols=16 gap=2", "cpu", 1};
@@ -49,6 +53,7 @@ class ChildLabTest : public testing::Test {
 
  private:
   test::Variable variable_;
+  test::Variable sanitizer_;
 };
 
 TEST_F(ChildLabTest, PreparesAndTimes) {
@@ -61,11 +66,12 @@ TEST_F(ChildLabTest, PreparesAndTimes) {
   EXPECT_THAT(good.compiler, testing::AnyOf(HasSubstr("g++"), HasSubstr("clang")));
   EXPECT_GT(good.sample_seconds, 0);
   lab.prepare(4, "mood=slow n=2", true);
-  const Samples fast = lab.sample(3, 3);
+  const Samples fast = lab.sample(3, 10);
   const Samples slow = lab.sample(4, 1);
-  EXPECT_EQ(fast.us.size(), 3U);
+  EXPECT_EQ(fast.us.size(), 10U);
   EXPECT_GT(slow.us[0], 390);
-  EXPECT_LT(fast.us[0], slow.us[0]);
+  // Others on the machine may make any one sample long.
+  EXPECT_LT(std::ranges::min(fast.us), slow.us[0]);
   lab.drop(3);
   EXPECT_THROW(lab.sample(3, 1), Error);
   EXPECT_EQ(lab.sample(4, 1).us.size(), 1U);  // it survived
@@ -96,8 +102,7 @@ TEST_F(ChildLabTest, ACrashTellsItsSignalAndANewLabComesUp) {
     FAIL() << "it lives";
   } catch (const LabLost& lost) {
     EXPECT_FALSE(lost.is_hang());
-    // A sanitizer takes the signal and exits.
-    EXPECT_THAT(lost.what(), testing::AnyOf(HasSubstr("signal 11"), HasSubstr("exit status")));
+    EXPECT_THAT(lost.what(), HasSubstr("signal 11"));
   }
   EXPECT_THROW(lab.sample(1, 1), LabLost);
   lab.start(subject());
@@ -105,7 +110,7 @@ TEST_F(ChildLabTest, ACrashTellsItsSignalAndANewLabComesUp) {
 }
 
 TEST_F(ChildLabTest, AHangEndsAtTheLimit) {
-  ChildLab lab(command(), limits());
+  ChildLab lab(command(), limits(std::chrono::seconds(1)));
   lab.start(subject());
   try {
     lab.prepare(1, "mood=hang n=1", true);
@@ -130,7 +135,7 @@ TEST_F(ChildLabTest, ATuningOverAllMoods) {
   const AnyProblem problem = toy::problem("rows=16 cols=16 gap=2");
   const Job job{entry, toy::kMoody, problem, cpu_info(),
                 candidates_of(toy::kMoody, problem.get(), cpu_info())};
-  ChildLab lab(command(), limits());
+  ChildLab lab(command(), limits(std::chrono::seconds(10)));
   const test::FileTree tree;
   trials::TrialStore store(tree.path("trials"));
   const Outcome got = tune(job, {}, lab, store);
