@@ -16,6 +16,8 @@ import pathlib
 import subprocess
 import sys
 
+from lint.tree import Tree
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 BIN = pathlib.Path(sys.executable).parent
 BUILD = ROOT / "build"
@@ -24,16 +26,6 @@ CLANG_FORMAT_ENDINGS = (".h", ".cc", ".cu", ".cuh")
 PACKAGE = "python/einkorn/"
 # Compiled by the tests that need them, not by the build.
 NOT_BUILT = ("tests/compile_fail/", "tests/lint/", "tests/cli/", "tests/fuzz/")
-
-# Written in the styles of others, to be surveyed.
-FOREIGN = "tests/port/repos/"
-
-
-def tracked_files() -> list[str]:
-    command = ["git", "ls-files", "--cached", "--others", "--exclude-standard"]
-    listing = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout
-    names = {name for name in listing.splitlines() if not name.startswith(FOREIGN)}
-    return sorted(name for name in names if (ROOT / name).is_file())
 
 
 def run(title: str, command: list[str]) -> bool:
@@ -85,7 +77,7 @@ def main() -> int:
     parser.add_argument("files", nargs="*")
     args = parser.parse_args()
 
-    names = tracked_files()
+    names = Tree(ROOT).files
     if args.files:
         chosen = {os.path.relpath(os.path.abspath(name), ROOT) for name in args.files}
         names = [name for name in names if name in chosen]

@@ -3,8 +3,8 @@ the forms of its PyTorch binding (generate_torch.py); and removes what it wrote 
 
 Usage: generate_python.py [--check] [--command PATH] [--package DIR]
 
---check writes nothing; exit status 1 when a file is not what would be written, is missing, or would
-be removed.
+--check writes nothing; exit status 1 when a file is not what would be written, is missing, or is of
+no op. So is one in the kernels' folder that was not written here, which is told and not removed.
 """
 
 import argparse
@@ -20,6 +20,7 @@ from generated_code import Arguments, group, literal, names, operand, scalar_typ
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "python/einkorn"
+KERNELS = "torch/_kernels"  # in the package
 WIDTH = 100
 # Of a file that is written here; generate_torch.WRITTEN begins so, too.
 MARK = "Written by scripts/generate_python.py"
@@ -181,23 +182,22 @@ def generate(command: str, package: pathlib.Path) -> dict[pathlib.Path, str]:
     ops = json.loads(listing)
     texts = {package / "ops.py": ops_text(ops)}
     for name, text in generate_torch.texts(ops).items():
-        texts[package / "torch/_kernels" / name] = text
+        texts[package / KERNELS / name] = text
     return {target: formatted(target, text) for target, text in texts.items()}
 
 
-def written_before(package: pathlib.Path) -> set[pathlib.Path]:
-    """Files of the package that say that they were written here."""
-    found = set()
-    for path in package.rglob("*.py"):
-        head = path.read_text(encoding="utf-8").splitlines()[:20]
-        if any(line.startswith(MARK) for line in head):
-            found.add(path)
-    return found
+def was_generated(path: pathlib.Path) -> bool:
+    head = path.read_text(encoding="utf-8").splitlines()[:20]
+    return any(line.startswith(MARK) for line in head)
 
 
 def differences(texts: dict[pathlib.Path, str], package: pathlib.Path) -> dict[pathlib.Path, str]:
-    """What is wrong with files, by path."""
-    found = dict.fromkeys(written_before(package) - texts.keys(), "of no op")
+    """What is wrong with files, by path. All of the kernels' folder is generated."""
+    found = {
+        path: "of no op"
+        for path in package.rglob("*.py")
+        if path not in texts and (path.parent == package / KERNELS or was_generated(path))
+    }
     for target, wanted in texts.items():
         if not target.is_file():
             found[target] = "missing"
@@ -214,19 +214,19 @@ def main() -> int:
     args = parser.parse_args()
     package = args.package.resolve()
     texts = generate(args.command, package)
-    found = differences(texts, package)
-    for target, problem in sorted(found.items()):
-        if args.check:
+    status = 0
+    for target, problem in sorted(differences(texts, package).items()):
+        if args.check or (target not in texts and not was_generated(target)):
             print(f"{target.relative_to(package.parent)}: {problem}")
+            status = 1
         elif target in texts:
             target.parent.mkdir(exist_ok=True)
             target.write_text(texts[target], encoding="utf-8")
         else:
             target.unlink()
-    if args.check and found:
+    if args.check and status:
         print("  hint: .venv/bin/python scripts/generate_python.py")
-        return 1
-    return 0
+    return status
 
 
 if __name__ == "__main__":

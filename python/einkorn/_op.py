@@ -5,7 +5,8 @@ from typing import Any
 
 from . import _native
 
-#: How an output that was not given is made: (tensor it is like, shape, dtype or None for its own).
+#: How an output that was not given is made: (tensor it is like, shape, dtype). The dtype is None
+#: for the tensor's own, "f32", or "f32+": f64 beside a tensor of f64, else f32.
 Rule = Callable[..., tuple[Any, tuple[int, ...], str | None]]
 
 
@@ -17,7 +18,6 @@ class Op:
         "_wrap",
         "inputs",
         "name",
-        "optional_inputs",
         "optional_outputs",
         "outputs",
         "rules",
@@ -29,7 +29,6 @@ class Op:
         name: str,
         *,
         inputs: tuple[str, ...],
-        optional_inputs: tuple[str, ...],
         outputs: tuple[str, ...],
         optional_outputs: tuple[str, ...],
         rules: tuple[Rule, ...],
@@ -37,7 +36,6 @@ class Op:
     ) -> None:
         self.name = name
         self.inputs = inputs
-        self.optional_inputs = optional_inputs
         self.outputs = outputs
         self.optional_outputs = optional_outputs
         self.rules = rules

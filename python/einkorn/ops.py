@@ -25,7 +25,6 @@ Array = TypeVar("Array")
 _silu_mul = Op(
     "silu_mul",
     inputs=("gate", "up", "packed"),
-    optional_inputs=("gate", "up", "packed"),
     outputs=("y",),
     optional_outputs=(),
     rules=(
@@ -83,20 +82,9 @@ def silu_mul(
     handler = _handlers.get(type(gate)) or _first_call
     return handler(
         _silu_mul,
-        (
-            gate,
-            up,
-            packed,
-        ),
+        (gate, up, packed),
         (out,),
-        (
-            packing,
-            clamp,
-            limit,
-            alpha,
-            up_offset,
-            rounding,
-        ),
+        (packing, clamp, limit, alpha, up_offset, rounding),
         variant,
     )
 
@@ -104,13 +92,12 @@ def silu_mul(
 _silu_mul_bwd = Op(
     "silu_mul_bwd",
     inputs=("dy", "gate", "up", "packed"),
-    optional_inputs=("gate", "up", "packed"),
     outputs=("dgate", "dup", "dpacked"),
     optional_outputs=(),
     rules=(
-        lambda dy, gate, up, packed: (gate, () if (gate) is None else (gate.shape), None),
-        lambda dy, gate, up, packed: (up, () if (up) is None else (up.shape), None),
-        lambda dy, gate, up, packed: (packed, () if (packed) is None else (packed.shape), None),
+        lambda dy, gate, up, packed: (gate, () if gate is None else gate.shape, None),
+        lambda dy, gate, up, packed: (up, () if up is None else up.shape, None),
+        lambda dy, gate, up, packed: (packed, () if packed is None else packed.shape, None),
     ),
     scalars={
         "packing": "split",
@@ -161,25 +148,9 @@ def silu_mul_bwd(
     handler = _handlers.get(type(dy)) or _first_call
     return handler(
         _silu_mul_bwd,
-        (
-            dy,
-            gate,
-            up,
-            packed,
-        ),
-        (
-            dgate,
-            dup,
-            dpacked,
-        ),
-        (
-            packing,
-            clamp,
-            limit,
-            alpha,
-            up_offset,
-            rounding,
-        ),
+        (dy, gate, up, packed),
+        (dgate, dup, dpacked),
+        (packing, clamp, limit, alpha, up_offset, rounding),
         variant,
     )
 
@@ -187,7 +158,6 @@ def silu_mul_bwd(
 _gated_norm_pair = Op(
     "gated_norm_pair",
     inputs=("gate", "up", "gate_weight", "up_weight"),
-    optional_inputs=(),
     outputs=("y",),
     optional_outputs=(),
     rules=(lambda gate, up, gate_weight, up_weight: (gate, gate.shape, None),),
@@ -217,24 +187,12 @@ def gated_norm_pair(
         variant: the one implementation to use
     """
     handler = _handlers.get(type(gate)) or _first_call
-    return handler(
-        _gated_norm_pair,
-        (
-            gate,
-            up,
-            gate_weight,
-            up_weight,
-        ),
-        (out,),
-        (eps,),
-        variant,
-    )
+    return handler(_gated_norm_pair, (gate, up, gate_weight, up_weight), (out,), (eps,), variant)
 
 
 _gated_rms_norm = Op(
     "gated_rms_norm",
     inputs=("x", "gate", "weight"),
-    optional_inputs=(),
     outputs=("y",),
     optional_outputs=(),
     rules=(lambda x, gate, weight: (x, x.shape, None),),
@@ -262,32 +220,17 @@ def gated_rms_norm(
         variant: the one implementation to use
     """
     handler = _handlers.get(type(x)) or _first_call
-    return handler(
-        _gated_rms_norm,
-        (
-            x,
-            gate,
-            weight,
-        ),
-        (out,),
-        (eps,),
-        variant,
-    )
+    return handler(_gated_rms_norm, (x, gate, weight), (out,), (eps,), variant)
 
 
 _rms_norm = Op(
     "rms_norm",
     inputs=("x", "weight", "residual"),
-    optional_inputs=("weight", "residual"),
     outputs=("y", "residual_out", "rstd"),
     optional_outputs=("residual_out", "rstd"),
     rules=(
         lambda x, weight, residual: (x, x.shape, None),
-        lambda x, weight, residual: (
-            residual,
-            () if (residual) is None else (residual.shape),
-            None,
-        ),
+        lambda x, weight, residual: (residual, () if residual is None else residual.shape, None),
         lambda x, weight, residual: (x, x.shape[:-1], "f32+"),
     ),
     scalars={"eps": 1e-06, "offset": 0, "rounding": "llama"},
@@ -326,21 +269,9 @@ def rms_norm(
     handler = _handlers.get(type(x)) or _first_call
     return handler(
         _rms_norm,
-        (
-            x,
-            weight,
-            residual,
-        ),
-        (
-            out,
-            residual_out,
-            rstd,
-        ),
-        (
-            eps,
-            offset,
-            rounding,
-        ),
+        (x, weight, residual),
+        (out, residual_out, rstd),
+        (eps, offset, rounding),
         variant,
     )
 
@@ -348,14 +279,13 @@ def rms_norm(
 _rms_norm_bwd = Op(
     "rms_norm_bwd",
     inputs=("dy", "x", "weight", "rstd", "dresidual_out"),
-    optional_inputs=("weight", "rstd", "dresidual_out"),
     outputs=("dx", "dweight"),
     optional_outputs=("dweight",),
     rules=(
         lambda dy, x, weight, rstd, dresidual_out: (x, x.shape, None),
         lambda dy, x, weight, rstd, dresidual_out: (
             weight,
-            () if (weight) is None else (weight.shape),
+            () if weight is None else weight.shape,
             None,
         ),
     ),
@@ -399,22 +329,9 @@ def rms_norm_bwd(
     handler = _handlers.get(type(dy)) or _first_call
     return handler(
         _rms_norm_bwd,
-        (
-            dy,
-            x,
-            weight,
-            rstd,
-            dresidual_out,
-        ),
-        (
-            out,
-            dweight,
-        ),
-        (
-            eps,
-            offset,
-            rounding,
-        ),
+        (dy, x, weight, rstd, dresidual_out),
+        (out, dweight),
+        (eps, offset, rounding),
         variant,
     )
 

@@ -8,6 +8,8 @@ import subprocess
 from collections.abc import Iterator
 
 SKIPPED_FOLDERS = {".git", ".venv", ".deps", ".whl", "build", "__pycache__", ".ruff_cache"}
+# In the styles of others, to be surveyed.
+FOREIGN = "tests/port/repos/"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -22,14 +24,15 @@ class Problem:
 
 
 class Tree:
-    """All files that are tracked or might be, by path relative to the root."""
+    """All files of ours that are tracked or might be, by path relative to the root."""
 
     def __init__(self, root: pathlib.Path):
         self.root = root
 
     @functools.cached_property
     def files(self) -> list[str]:
-        return sorted(self._listed() if (self.root / ".git").exists() else self._walked())
+        listed = self._listed() if (self.root / ".git").exists() else self._walked()
+        return sorted(name for name in listed if not name.startswith(FOREIGN))
 
     def _listed(self) -> Iterator[str]:
         command = ["git", "ls-files", "--cached", "--others", "--exclude-standard"]

@@ -2,8 +2,10 @@
 
 import ast
 import inspect
+import json
 import os
 import pathlib
+import shutil
 import subprocess
 import sys
 
@@ -15,31 +17,79 @@ COMMAND = pathlib.Path(os.environ.get("EINKORN_BIN", SOURCE / "build" / "einkorn
 GOLDEN = SOURCE / "tests" / "golden" / "python" / "ops_signatures.txt"
 
 
-def test_in_step_with_the_ops():
-    done = subprocess.run(
-        [sys.executable, SOURCE / "scripts/generate_python.py", "--check", "--command", COMMAND],
+def generated(*words, command=COMMAND):
+    return subprocess.run(
+        [sys.executable, SOURCE / "scripts/generate_python.py", "--command", command, *words],
         capture_output=True,
         text=True,
         timeout=120,
     )
+
+
+def test_in_step_with_the_ops():
+    done = generated("--check")
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-def test_check_fails_when_it_is_not(tmp_path):
-    """A list with an op more than the file has."""
-    listing = subprocess.run([COMMAND, "list", "ops", "--json"], capture_output=True, text=True)
-    fake = tmp_path / "einkorn"
-    text = listing.stdout.replace('"op": "rms_norm"', '"op": "rms_norm_too"')
-    (tmp_path / "listing.json").write_text(text)
+@pytest.fixture
+def package(tmp_path):
+    """A copy, which may be changed."""
+    package = tmp_path / "einkorn"
+    shutil.copytree(SOURCE / "python/einkorn", package)
+    return package
+
+
+def test_check_tells_every_file_that_is_not(package):
+    kernels = package / "torch/_kernels"
+    text = (kernels / "rms_norm.py").read_text()
+    (kernels / "rms_norm.py").write_text(text + "\nX = 1\n")
+    (kernels / "silu_mul.py").unlink()
+    (kernels / "once_an_op.py").write_text(text)
+    (kernels / "by_hand.py").write_text("X = 1\n")
+    done = generated("--check", "--package", package)
+    assert done.returncode == 1, done.stderr
+    assert done.stdout.splitlines() == [
+        "einkorn/torch/_kernels/by_hand.py: of no op",
+        "einkorn/torch/_kernels/once_an_op.py: of no op",
+        "einkorn/torch/_kernels/rms_norm.py: not in step with the ops",
+        "einkorn/torch/_kernels/silu_mul.py: missing",
+        "  hint: .venv/bin/python scripts/generate_python.py",
+    ]
+    assert not (kernels / "silu_mul.py").exists()
+
+
+def test_it_brings_the_files_in_step(package):
+    kernels = package / "torch/_kernels"
+    text = (kernels / "rms_norm.py").read_text()
+    (package / "torch/_once_a_file.py").write_text(text)
+    shutil.rmtree(kernels)
+    kernels.mkdir()
+    (kernels / "by_hand.py").write_text("X = 1\n")
+    done = generated("--package", package)
+    assert done.returncode == 1, done.stderr
+    assert done.stdout == "einkorn/torch/_kernels/by_hand.py: of no op\n"
+    assert (kernels / "rms_norm.py").read_text() == text
+    assert not (package / "torch/_once_a_file.py").exists()
+    (kernels / "by_hand.py").unlink()
+    done = generated("--check", "--package", package)
+    assert (done.returncode, done.stdout) == (0, "")
+
+
+def test_an_op_less(tmp_path, package):
+    """A list without an op that the files have."""
+    listing = json.loads(subprocess.check_output([COMMAND, "list", "--json"], timeout=120))
+    rest = [one for one in listing if one["op"] != "rms_norm"]
+    fake = tmp_path / "command"
+    (tmp_path / "listing.json").write_text(json.dumps(rest))
     fake.write_text(f"#!/bin/sh\ncat {tmp_path / 'listing.json'}\n")
     fake.chmod(0o755)
-    done = subprocess.run(
-        [sys.executable, SOURCE / "scripts/generate_python.py", "--check", "--command", fake],
-        capture_output=True,
-        text=True,
-        timeout=120,
-    )
-    assert done.returncode != 0
+    done = generated("--check", "--package", package, command=fake)
+    assert done.returncode == 1, done.stderr
+    assert done.stdout.splitlines()[:-1] == [
+        "einkorn/ops.py: not in step with the ops",
+        "einkorn/torch/_kernels/__init__.py: not in step with the ops",
+        "einkorn/torch/_kernels/rms_norm.py: of no op",
+    ]
 
 
 def test_signatures(request):
@@ -69,6 +119,18 @@ def split_arguments(signature: str) -> list[str]:
     return [one for one in [*parts, signature[start:].strip()] if one]
 
 
+@pytest.fixture(scope="module")
+def optional_inputs():
+    """By op."""
+    listing = json.loads(subprocess.check_output([COMMAND, "list", "--json"], timeout=120))
+    return {
+        op["op"]: {
+            one["name"] for one in op["arguments"] if one["kind"] == "input" and one["optional"]
+        }
+        for op in listing
+    }
+
+
 @pytest.mark.parametrize("name", sorted(ops.TABLE))
 class TestFunction:
     def test_arguments(self, name):
@@ -85,11 +147,11 @@ class TestFunction:
             inspect.Parameter.KEYWORD_ONLY,
         }
 
-    def test_defaults(self, name):
+    def test_defaults(self, name, optional_inputs):
         op, parameters = ops.TABLE[name], inspect.signature(getattr(ops, name)).parameters
         for one in op.inputs:
             empty = parameters[one].default is inspect.Parameter.empty
-            assert empty == (one not in op.optional_inputs)
+            assert empty == (one not in optional_inputs[name])
         for one, default in op.scalars.items():
             assert parameters[one].default == default
             assert type(parameters[one].default) is type(default)

@@ -1,5 +1,6 @@
 """torch.ops.einkorn and einkorn.ops with PyTorch tensors: forms, allocation, what is refused."""
 
+import importlib
 import math
 
 import pytest
@@ -8,7 +9,6 @@ torch = pytest.importorskip("torch", reason="could not import 'torch'")
 
 import einkorn  # noqa: E402
 from einkorn import ops  # noqa: E402
-from einkorn.torch import _fakes  # noqa: E402
 from einkorn.torch._kernels import FORMS  # noqa: E402
 
 K = torch.ops.einkorn
@@ -33,9 +33,10 @@ def test_every_op_has_its_operators():
         assert getattr(K, form.name).default is form.operator
 
 
-def test_fakes_are_named_functions_of_one_module():
+def test_fakes_are_named_functions_of_the_ops_module():
     for form in FORMS:
-        fake = getattr(_fakes, f"_fake_{form.name}")
+        module = importlib.import_module(f"einkorn.torch._kernels.{form.op.name}")
+        fake = getattr(module, f"_fake_{form.name}")
         assert form.fake is fake
         assert fake.__name__ == f"_fake_{form.name}"
 
@@ -267,6 +268,22 @@ def test_refuses_a_missing_array():
         K.rms_norm_residual_out(rows(2, 4))
     with pytest.raises(ValueError, match="residual_out: expected not to be asked for without"):
         ops.rms_norm(rows(2, 4), residual_out=True)
+
+
+@pytest.mark.parametrize("requires_grad", [False, True])
+@pytest.mark.parametrize("device", ["cpu", "meta"])
+def test_refuses_what_no_alternative_has(device, requires_grad):
+    """gate and up go together, and never with packed; so do their gradients."""
+    a = torch.ones(2, 4, device=device, requires_grad=requires_grad)
+    packed = torch.ones(2, 8, device=device, requires_grad=requires_grad)
+    for inputs, name in (((a,), "gate"), ((a, a), "up"), ((a, None, a), "gate")):
+        with pytest.raises(TypeError, match=f"silu_mul_bwd: {name}: expected a tensor"):
+            ops.silu_mul_bwd(*inputs)
+    with pytest.raises(ValueError, match=r"silu_mul_bwd: gate: expected (None|no tensor) with"):
+        ops.silu_mul_bwd(a, a, a, packed, packing="halves")
+    with pytest.raises(ValueError, match="silu_mul_bwd: dgate: expected no True"):
+        ops.silu_mul_bwd(a, packed=packed, packing="halves", dgate=True)
+    assert not hasattr(K, "silu_mul_bwd_dgate")
 
 
 def test_meta_tensors():

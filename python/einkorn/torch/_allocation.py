@@ -1,4 +1,4 @@
-"""How the kernels allocate, and which calls need nothing else from PyTorch's dispatcher."""
+"""How outputs are allocated, and which calls need nothing else from PyTorch's dispatcher."""
 
 from collections.abc import Sequence
 
@@ -6,13 +6,14 @@ import torch
 from torch import Tensor
 from torch._C import DispatchKey, DispatchKeySet
 
-_empty_like = torch.empty_like
-_CONTIGUOUS = torch.contiguous_format
+# Names of a module's own, which are found faster than attributes.
+empty_like = torch.empty_like
+CONTIGUOUS = torch.contiguous_format
 
 
 def like(model: Tensor) -> Tensor:
     """Contiguous: the order of memory that PyTorch would keep of an overlapping view is none."""
-    return _empty_like(model, memory_format=_CONTIGUOUS)
+    return empty_like(model, memory_format=CONTIGUOUS)
 
 
 def shaped(model: Tensor, shape: Sequence[int]) -> Tensor:
@@ -23,6 +24,13 @@ def shaped(model: Tensor, shape: Sequence[int]) -> Tensor:
 def f32_plus(model: Tensor) -> torch.dtype:
     """That of numbers kept apart from the tensors' own precision."""
     return torch.float64 if model.dtype == torch.float64 else torch.float32
+
+
+def empty(model: Tensor, shape: tuple[int, ...], dtype: str | None) -> Tensor:
+    """An output as its rule describes it, see Rule."""
+    if dtype is None:
+        return model.new_empty(shape)
+    return model.new_empty(shape, dtype=f32_plus(model) if dtype == "f32+" else torch.float32)
 
 
 def missing(op: str, output: str, models: Sequence[str]) -> Exception:

@@ -8,11 +8,10 @@ import torch
 
 from .._dispatch import allocated, described
 from .._op import Op
-from ._allocation import f32_plus
+from ._allocation import empty
 from ._forms import NAMESPACE, Form, kernels, operators, out_operators, returning
 from ._kernels import FORMS
 
-_DTYPES = {"f32": torch.float32, "f64": torch.float64, "i32": torch.int32}
 # Of tensors whose memory is not one array of elements. PyTorch's own message for an operator
 # without such a kernel names neither argument nor way out.
 _LAYOUTS = (
@@ -56,14 +55,13 @@ def check_memory(op: Op, name: str, tensor: torch.Tensor) -> None:
 
 
 def _told(form: Form) -> Iterator[tuple[bool | None, ...]]:
-    """What is said of each output by the calls that want this form; none where that depends on the
-    inputs given. True is redundant for a required output.
+    """What is said of each output by the calls that want this form, whatever their inputs. True is
+    redundant for a required output.
     """
-    op = form.op
     choices: list[tuple[bool | None, ...]] = []
-    for name in op.outputs:
-        if op.required(name):
-            choices.append((None, True) if name in form.returns else ())
+    for name in form.op.outputs:
+        if form.op.required(name):
+            choices.append((None, True))
         else:
             choices.append((True,) if name in form.returns else (None,))
     return itertools.product(*choices)
@@ -88,26 +86,27 @@ def _register(form: Form) -> None:
 
 for _form in FORMS:
     _register(_form)
+#: By op's name, the outputs that all its calls have.
+_always: dict[str, frozenset[str]] = {}
 for _form in returning.values():
+    _of_form = frozenset(_form.returns)
+    _always[_form.op.name] = _of_form & _always.get(_form.op.name, _of_form)
+for _form in returning.values():
+    # Otherwise the inputs decide which of the required outputs a call has.
     required = {name for name in _form.op.outputs if _form.op.required(name)}
-    if all(
-        required.issubset(other.returns) for other in returning.values() if other.op is _form.op
-    ):
+    if required <= _always[_form.op.name]:
         kernels.update({(_form.op.name, told): _form.kernel for told in _told(_form)})
 
 
-def empty(like: torch.Tensor, shape: tuple[int, ...], dtype: str | None) -> torch.Tensor:
-    """An output by its rule."""
-    kind = f32_plus(like) if dtype == "f32+" else _DTYPES[dtype] if dtype else like.dtype
-    return torch.empty(shape, dtype=kind, device=like.device)
-
-
-def wanted(op: Op, inputs: tuple[Any, ...], outputs: tuple[Any, ...]) -> tuple[str, ...]:
+def _wanted(op: Op, inputs: tuple[Any, ...], outputs: tuple[Any, ...]) -> tuple[str, ...]:
     """Names of the outputs that a call with no tensor among `outputs` gives back."""
+    always = _always[op.name]
     names = []
     for name, rule, given in zip(op.outputs, op.rules, outputs, strict=True):
-        made = given is None and op.required(name) and described(rule, inputs)[0] is not None
-        if given is True or made:
+        made = given is True
+        if given is None and op.required(name):
+            made = name in always or described(rule, inputs)[0] is not None
+        if made:
             names.append(name)
     return tuple(names)
 
@@ -127,17 +126,29 @@ def call(
     keywords = dict(zip(op.scalars, scalars, strict=True))
     keywords["variant"] = variant
     if any(isinstance(one, torch.Tensor) for one in outputs):
-        outputs = allocated(op, inputs, outputs, empty)
-        named = dict(zip(op.outputs, outputs, strict=True))
-        out_operators[op.name](*inputs, **named, **keywords)
-        return op.result(outputs)
-    operator = operators.get((op.name, wanted(op, inputs, outputs)))
+        return _write(op, inputs, outputs, keywords)
+    operator = operators.get((op.name, _wanted(op, inputs, outputs)))
     if operator is None:
-        # Something that is required was left out; the form of all required outputs says what.
-        operator = operators.get((op.name, tuple(filter(op.required, op.outputs))))
-    if operator is None:
-        raise ValueError(
-            f"{op.name}: expected at least one output to be asked for, got none\n"
-            f"  hint: {op.outputs[0]}=True"
-        )
+        _refuse(op, inputs, outputs, keywords)
     return operator(*inputs, **keywords)
+
+
+def _write(
+    op: Op, inputs: tuple[Any, ...], outputs: tuple[Any, ...], keywords: dict[str, Any]
+) -> Any:
+    outputs = allocated(op, inputs, outputs, empty)
+    named = dict(zip(op.outputs, outputs, strict=True))
+    out_operators[op.name](*inputs, **named, **keywords)
+    return op.result(outputs)
+
+
+def _refuse(
+    op: Op, inputs: tuple[Any, ...], outputs: tuple[Any, ...], keywords: dict[str, Any]
+) -> NoReturn:
+    """No call of the op has just these outputs. Of those asked for one lacks its model, or an input
+    was left out: that, the contract says.
+    """
+    with torch.no_grad():
+        _write(op, inputs, outputs, keywords)
+    got = ", ".join(_wanted(op, inputs, outputs)) or "none"
+    raise RuntimeError(f"{op.name}: outputs: expected those of one of its forms, got {got}")

@@ -1,0 +1,493 @@
+"""The forms of rms_norm.
+
+Written by scripts/generate_python.py from the ops' declarations: do not edit.
+"""
+
+# mypy: disable-error-code="union-attr"
+
+import torch
+from torch import Tensor, is_grad_enabled
+from torch.autograd import forward_ad
+
+from ... import ops
+from .._allocation import CONTIGUOUS, PLAIN, empty_like, f32_plus, like, missing
+from .._autograd import increment_version, through, through_out
+from .._checks import check, check_output
+from .._forms import Form
+
+_op = ops.TABLE["rms_norm"]
+
+
+def _rms_norm(
+    x: Tensor,
+    weight: Tensor | None = None,
+    residual: Tensor | None = None,
+    eps: float = 1e-06,
+    offset: int = 0,
+    rounding: str = "llama",
+    variant: str | None = None,
+) -> Tensor:
+    y = empty_like(x, memory_format=CONTIGUOUS)
+    (_op._function or _op.function)(
+        x, weight, residual, y, None, None, eps, offset, rounding, variant
+    )
+    return y
+
+
+def _rms_norm_autograd(
+    keyset: torch.DispatchKeySet,
+    x: Tensor,
+    weight: Tensor | None = None,
+    residual: Tensor | None = None,
+    eps: float = 1e-06,
+    offset: int = 0,
+    rounding: str = "llama",
+    variant: str | None = None,
+) -> Tensor:
+    if (
+        keyset.raw_repr() not in PLAIN
+        or forward_ad._current_level >= 0
+        or (
+            is_grad_enabled()
+            and (
+                x.requires_grad
+                or (weight is not None and weight.requires_grad)
+                or (residual is not None and residual.requires_grad)
+            )
+        )
+    ):
+        return through(
+            RMS_NORM_FORM,
+            keyset,
+            (x, weight, residual),
+            {"eps": eps, "offset": offset, "rounding": rounding, "variant": variant},
+        )
+    y = empty_like(x, memory_format=CONTIGUOUS)
+    (_op._function or _op.function)(
+        x, weight, residual, y, None, None, eps, offset, rounding, variant
+    )
+    return y
+
+
+def _fake_rms_norm(
+    x: Tensor,
+    weight: Tensor | None = None,
+    residual: Tensor | None = None,
+    eps: float = 1e-06,
+    offset: int = 0,
+    rounding: str = "llama",
+    variant: str | None = None,
+) -> Tensor:
+    check("rms_norm", x, weight, residual)
+    y = like(x)
+    return y
+
+
+def _rms_norm_residual_out(
+    x: Tensor,
+    weight: Tensor | None = None,
+    residual: Tensor | None = None,
+    eps: float = 1e-06,
+    offset: int = 0,
+    rounding: str = "llama",
+    variant: str | None = None,
+) -> tuple[Tensor, Tensor]:
+    y = empty_like(x, memory_format=CONTIGUOUS)
+    if residual is None:
+        raise missing("rms_norm", "residual_out", ["residual"])
+    residual_out = empty_like(residual, memory_format=CONTIGUOUS)
+    (_op._function or _op.function)(
+        x, weight, residual, y, residual_out, None, eps, offset, rounding, variant
+    )
+    return y, residual_out
+
+
+def _rms_norm_residual_out_autograd(
+    keyset: torch.DispatchKeySet,
+    x: Tensor,
+    weight: Tensor | None = None,
+    residual: Tensor | None = None,
+    eps: float = 1e-06,
+    offset: int = 0,
+    rounding: str = "llama",
+    variant: str | None = None,
+) -> tuple[Tensor, Tensor]:
+    if (
+        keyset.raw_repr() not in PLAIN
+        or forward_ad._current_level >= 0
+        or (
+            is_grad_enabled()
+            and (
+                x.requires_grad
+                or (weight is not None and weight.requires_grad)
+                or (residual is not None and residual.requires_grad)
+            )
+        )
+    ):
+        return through(
+            RMS_NORM_RESIDUAL_OUT_FORM,
+            keyset,
+            (x, weight, residual),
+            {"eps": eps, "offset": offset, "rounding": rounding, "variant": variant},
+        )
+    y = empty_like(x, memory_format=CONTIGUOUS)
+    if residual is None:
+        raise missing("rms_norm", "residual_out", ["residual"])
+    residual_out = empty_like(residual, memory_format=CONTIGUOUS)
+    (_op._function or _op.function)(
+        x, weight, residual, y, residual_out, None, eps, offset, rounding, variant
+    )
+    return y, residual_out
+
+
+def _fake_rms_norm_residual_out(
+    x: Tensor,
+    weight: Tensor | None = None,
+    residual: Tensor | None = None,
+    eps: float = 1e-06,
+    offset: int = 0,
+    rounding: str = "llama",
+    variant: str | None = None,
+) -> tuple[Tensor, Tensor]:
+    check("rms_norm", x, weight, residual)
+    y = like(x)
+    if residual is None:
+        raise missing("rms_norm", "residual_out", ["residual"])
+    residual_out = like(residual)
+    return y, residual_out
+
+
+def _rms_norm_rstd(
+    x: Tensor,
+    weight: Tensor | None = None,
+    residual: Tensor | None = None,
+    eps: float = 1e-06,
+    offset: int = 0,
+    rounding: str = "llama",
+    variant: str | None = None,
+) -> tuple[Tensor, Tensor]:
+    y = empty_like(x, memory_format=CONTIGUOUS)
+    rstd = x.new_empty(x.shape[:-1], dtype=f32_plus(x))
+    (_op._function or _op.function)(
+        x, weight, residual, y, None, rstd, eps, offset, rounding, variant
+    )
+    return y, rstd
+
+
+def _rms_norm_rstd_autograd(
+    keyset: torch.DispatchKeySet,
+    x: Tensor,
+    weight: Tensor | None = None,
+    residual: Tensor | None = None,
+    eps: float = 1e-06,
+    offset: int = 0,
+    rounding: str = "llama",
+    variant: str | None = None,
+) -> tuple[Tensor, Tensor]:
+    if (
+        keyset.raw_repr() not in PLAIN
+        or forward_ad._current_level >= 0
+        or (
+            is_grad_enabled()
+            and (
+                x.requires_grad
+                or (weight is not None and weight.requires_grad)
+                or (residual is not None and residual.requires_grad)
+            )
+        )
+    ):
+        return through(
+            RMS_NORM_RSTD_FORM,
+            keyset,
+            (x, weight, residual),
+            {"eps": eps, "offset": offset, "rounding": rounding, "variant": variant},
+        )
+    y = empty_like(x, memory_format=CONTIGUOUS)
+    rstd = x.new_empty(x.shape[:-1], dtype=f32_plus(x))
+    (_op._function or _op.function)(
+        x, weight, residual, y, None, rstd, eps, offset, rounding, variant
+    )
+    return y, rstd
+
+
+def _fake_rms_norm_rstd(
+    x: Tensor,
+    weight: Tensor | None = None,
+    residual: Tensor | None = None,
+    eps: float = 1e-06,
+    offset: int = 0,
+    rounding: str = "llama",
+    variant: str | None = None,
+) -> tuple[Tensor, Tensor]:
+    check("rms_norm", x, weight, residual)
+    y = like(x)
+    rstd = x.new_empty(x.shape[:-1], dtype=f32_plus(x))
+    return y, rstd
+
+
+def _rms_norm_residual_out_rstd(
+    x: Tensor,
+    weight: Tensor | None = None,
+    residual: Tensor | None = None,
+    eps: float = 1e-06,
+    offset: int = 0,
+    rounding: str = "llama",
+    variant: str | None = None,
+) -> tuple[Tensor, Tensor, Tensor]:
+    y = empty_like(x, memory_format=CONTIGUOUS)
+    if residual is None:
+        raise missing("rms_norm", "residual_out", ["residual"])
+    residual_out = empty_like(residual, memory_format=CONTIGUOUS)
+    rstd = x.new_empty(x.shape[:-1], dtype=f32_plus(x))
+    (_op._function or _op.function)(
+        x, weight, residual, y, residual_out, rstd, eps, offset, rounding, variant
+    )
+    return y, residual_out, rstd
+
+
+def _rms_norm_residual_out_rstd_autograd(
+    keyset: torch.DispatchKeySet,
+    x: Tensor,
+    weight: Tensor | None = None,
+    residual: Tensor | None = None,
+    eps: float = 1e-06,
+    offset: int = 0,
+    rounding: str = "llama",
+    variant: str | None = None,
+) -> tuple[Tensor, Tensor, Tensor]:
+    if (
+        keyset.raw_repr() not in PLAIN
+        or forward_ad._current_level >= 0
+        or (
+            is_grad_enabled()
+            and (
+                x.requires_grad
+                or (weight is not None and weight.requires_grad)
+                or (residual is not None and residual.requires_grad)
+            )
+        )
+    ):
+        return through(
+            RMS_NORM_RESIDUAL_OUT_RSTD_FORM,
+            keyset,
+            (x, weight, residual),
+            {"eps": eps, "offset": offset, "rounding": rounding, "variant": variant},
+        )
+    y = empty_like(x, memory_format=CONTIGUOUS)
+    if residual is None:
+        raise missing("rms_norm", "residual_out", ["residual"])
+    residual_out = empty_like(residual, memory_format=CONTIGUOUS)
+    rstd = x.new_empty(x.shape[:-1], dtype=f32_plus(x))
+    (_op._function or _op.function)(
+        x, weight, residual, y, residual_out, rstd, eps, offset, rounding, variant
+    )
+    return y, residual_out, rstd
+
+
+def _fake_rms_norm_residual_out_rstd(
+    x: Tensor,
+    weight: Tensor | None = None,
+    residual: Tensor | None = None,
+    eps: float = 1e-06,
+    offset: int = 0,
+    rounding: str = "llama",
+    variant: str | None = None,
+) -> tuple[Tensor, Tensor, Tensor]:
+    check("rms_norm", x, weight, residual)
+    y = like(x)
+    if residual is None:
+        raise missing("rms_norm", "residual_out", ["residual"])
+    residual_out = like(residual)
+    rstd = x.new_empty(x.shape[:-1], dtype=f32_plus(x))
+    return y, residual_out, rstd
+
+
+def _rms_norm_out(
+    x: Tensor,
+    weight: Tensor | None = None,
+    residual: Tensor | None = None,
+    *,
+    y: Tensor,
+    residual_out: Tensor | None = None,
+    rstd: Tensor | None = None,
+    eps: float = 1e-06,
+    offset: int = 0,
+    rounding: str = "llama",
+    variant: str | None = None,
+) -> None:
+    (_op._function or _op.function)(
+        x, weight, residual, y, residual_out, rstd, eps, offset, rounding, variant
+    )
+
+
+def _rms_norm_out_autograd(
+    keyset: torch.DispatchKeySet,
+    x: Tensor,
+    weight: Tensor | None = None,
+    residual: Tensor | None = None,
+    *,
+    y: Tensor,
+    residual_out: Tensor | None = None,
+    rstd: Tensor | None = None,
+    eps: float = 1e-06,
+    offset: int = 0,
+    rounding: str = "llama",
+    variant: str | None = None,
+) -> None:
+    if (
+        keyset.raw_repr() not in PLAIN
+        or forward_ad._current_level >= 0
+        or (
+            is_grad_enabled()
+            and (
+                x.requires_grad
+                or (weight is not None and weight.requires_grad)
+                or (residual is not None and residual.requires_grad)
+                or y.requires_grad
+                or (residual_out is not None and residual_out.requires_grad)
+                or (rstd is not None and rstd.requires_grad)
+            )
+        )
+    ):
+        through_out(
+            RMS_NORM_OUT_FORM,
+            keyset,
+            (x, weight, residual),
+            {"y": y, "residual_out": residual_out, "rstd": rstd},
+            {"eps": eps, "offset": offset, "rounding": rounding, "variant": variant},
+        )
+        return
+    (_op._function or _op.function)(
+        x, weight, residual, y, residual_out, rstd, eps, offset, rounding, variant
+    )
+    increment_version([one for one in (y, residual_out, rstd) if one is not None])
+
+
+def _fake_rms_norm_out(
+    x: Tensor,
+    weight: Tensor | None = None,
+    residual: Tensor | None = None,
+    *,
+    y: Tensor,
+    residual_out: Tensor | None = None,
+    rstd: Tensor | None = None,
+    eps: float = 1e-06,
+    offset: int = 0,
+    rounding: str = "llama",
+    variant: str | None = None,
+) -> None:
+    check("rms_norm", x, weight, residual)
+    check_output("rms_norm", "y", y, x, x.shape)
+    if residual_out is not None:
+        if residual is None:
+            raise missing("rms_norm", "residual_out", ["residual"])
+        check_output("rms_norm", "residual_out", residual_out, residual, residual.shape)
+    if rstd is not None:
+        check_output("rms_norm", "rstd", rstd, x, x.shape[:-1])
+
+
+RMS_NORM_FORM = Form(
+    _op,
+    name="rms_norm",
+    returns=("y",),
+    schema=(
+        "(Tensor x, "
+        "Tensor? weight=None, "
+        "Tensor? residual=None, "
+        "*, "
+        "float eps=1e-06, "
+        "int offset=0, "
+        'str rounding="llama", '
+        "str? variant=None) -> Tensor"
+    ),
+    kernel=_rms_norm,
+    autograd=_rms_norm_autograd,
+    fake=_fake_rms_norm,
+)
+
+RMS_NORM_RESIDUAL_OUT_FORM = Form(
+    _op,
+    name="rms_norm_residual_out",
+    returns=("y", "residual_out"),
+    schema=(
+        "(Tensor x, "
+        "Tensor? weight=None, "
+        "Tensor? residual=None, "
+        "*, "
+        "float eps=1e-06, "
+        "int offset=0, "
+        'str rounding="llama", '
+        "str? variant=None) -> (Tensor, Tensor)"
+    ),
+    kernel=_rms_norm_residual_out,
+    autograd=_rms_norm_residual_out_autograd,
+    fake=_fake_rms_norm_residual_out,
+)
+
+RMS_NORM_RSTD_FORM = Form(
+    _op,
+    name="rms_norm_rstd",
+    returns=("y", "rstd"),
+    schema=(
+        "(Tensor x, "
+        "Tensor? weight=None, "
+        "Tensor? residual=None, "
+        "*, "
+        "float eps=1e-06, "
+        "int offset=0, "
+        'str rounding="llama", '
+        "str? variant=None) -> (Tensor, Tensor)"
+    ),
+    kernel=_rms_norm_rstd,
+    autograd=_rms_norm_rstd_autograd,
+    fake=_fake_rms_norm_rstd,
+)
+
+RMS_NORM_RESIDUAL_OUT_RSTD_FORM = Form(
+    _op,
+    name="rms_norm_residual_out_rstd",
+    returns=("y", "residual_out", "rstd"),
+    schema=(
+        "(Tensor x, "
+        "Tensor? weight=None, "
+        "Tensor? residual=None, "
+        "*, "
+        "float eps=1e-06, "
+        "int offset=0, "
+        'str rounding="llama", '
+        "str? variant=None) -> (Tensor, Tensor, Tensor)"
+    ),
+    kernel=_rms_norm_residual_out_rstd,
+    autograd=_rms_norm_residual_out_rstd_autograd,
+    fake=_fake_rms_norm_residual_out_rstd,
+)
+
+RMS_NORM_OUT_FORM = Form(
+    _op,
+    name="rms_norm_out",
+    returns=(),
+    schema=(
+        "(Tensor x, "
+        "Tensor? weight=None, "
+        "Tensor? residual=None, "
+        "*, "
+        "Tensor(a!) y, "
+        "Tensor(b!)? residual_out=None, "
+        "Tensor(c!)? rstd=None, "
+        "float eps=1e-06, "
+        "int offset=0, "
+        'str rounding="llama", '
+        "str? variant=None) -> ()"
+    ),
+    kernel=_rms_norm_out,
+    autograd=_rms_norm_out_autograd,
+    fake=_fake_rms_norm_out,
+)
+
+FORMS: tuple[Form, ...] = (
+    RMS_NORM_FORM,
+    RMS_NORM_RESIDUAL_OUT_FORM,
+    RMS_NORM_RSTD_FORM,
+    RMS_NORM_RESIDUAL_OUT_RSTD_FORM,
+    RMS_NORM_OUT_FORM,
+)
