@@ -45,6 +45,15 @@ TensorView place(std::int64_t bytes, std::int64_t align, std::vector<Tensor>& st
 
 }  // namespace
 
+std::int64_t matched_rows(std::string_view op, std::string_view argument, const TensorView& tensor,
+                          const RowNames& names, std::int64_t max_rows) {
+  const std::int64_t rows = names.lead.rows();
+  EK_CHECK(rows <= max_rows, ErrorKind::kValue,
+           fmt::format("{0}: {1} rows: expected at most {2}, got {3}\n  {1}: {4}", op, argument,
+                       max_rows, rows, to_string(tensor)));
+  return rows;
+}
+
 TensorView place_rows(const RowPlacement& placement, std::int64_t cols, DType dtype,
                       std::vector<Tensor>& storage) {
   const std::int64_t element = bits(dtype) / 8;
@@ -123,6 +132,26 @@ void check_layout(const LayoutRules& rules, int align) {
            fmt::format("{}: align: expected at most {}, which divides the bytes of a row, got {}\n"
                        "  hint: layout=row_strided pads rows to any alignment",
                        rules.op, natural, align));
+}
+
+int parsed_align(const LayoutRules& rules, const KeyValues& pairs, int align) {
+  if (!given(pairs, "align")) align = natural_align(rules);
+  check_layout(rules, align);
+  return align;
+}
+
+void check_dtype(std::string_view op, std::string_view key, DType dtype) {
+  EK_CHECK(kDTypes.has(dtype), ErrorKind::kValue,
+           fmt::format("{}: {}: expected f32, f16, bf16 or f64, got {}", op, key, name(dtype)));
+}
+
+std::vector<Key> with_dtypes(std::vector<Key> keys, std::string_view dtypes) {
+  for (Key& key : keys) {
+    // One that may be left out has "none" already.
+    if (key.type == "dtype") key.allowed.append(key.allowed.empty() ? "" : "|").append(dtypes);
+    if (key.name == "align") key.doc += " (default: the largest that cols allows)";
+  }
+  return keys;
 }
 
 bool given(const KeyValues& pairs, std::string_view key) {

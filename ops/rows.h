@@ -1,11 +1,13 @@
 #pragma once
 
-// What contracts of row-wise ops share: the facts of a call's memory layout that make a problem,
-// and tensors laid out to a problem's facts.
+// What contracts of row-wise ops share: how a call's tensors match, the facts of their memory
+// layout that make a problem, and tensors laid out to a problem's facts.
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <einkorn/fields.h>
@@ -48,10 +50,60 @@ class RowFacts {
   bool strided_ = false;
 };
 
+/// Dtypes of tensors, and as a key's allowed values. Of f64 see f64_refusal().
+inline constexpr DTypeSet kDTypes{kF32, kF16, kBF16, kF64};
+inline constexpr std::string_view kDTypeValues = "f32|f16|bf16|f64";
+
 /// Why f64, which is for numerical derivatives, is the reference's alone.
 inline std::optional<Refusal> f64_refusal(DType dtype) {
   if (dtype != kF64) return std::nullopt;
   return Refusal{"dtype f64: only the reference has it"};
+}
+
+/// The names that the tensors of one call share.
+struct RowNames {
+  explicit RowNames(std::int64_t max_cols) : cols("cols", Range{1, max_cols}) {}
+
+  Leading lead;
+  Dim cols;
+  DTypeVar dtype{"dtype", kDTypes};
+  DeviceVar device;
+};
+
+/// A tensor of rows that one stride can walk. `cols` is a DimSpec, the last arguments are those of
+/// MatchBuilder::dtype. Errors as TensorMatcher::verify().
+template <class Cols, class... Dtypes>
+void match_rows(std::string_view op, Role role, std::string_view argument, const TensorView& tensor,
+                RowNames& names, Cols&& cols, Dtypes&&... dtypes) {
+  ArgumentMatcher rows(op, argument, tensor);
+  if (role == Role::kOutput) static_cast<void>(rows.writable());
+  rows.shape(names.lead, std::forward<Cols>(cols))
+      .dtype(dtypes...)
+      .on(names.device)
+      .last_contiguous()
+      .collapsible_rows()
+      .verify();
+}
+
+/// The rows that a matched tensor gave the names. ValueError: more than `max_rows`.
+std::int64_t matched_rows(std::string_view op, std::string_view argument, const TensorView& tensor,
+                          const RowNames& names, std::int64_t max_rows);
+
+/// An argument with its extent, which is compared first: that settles all sane calls at the price
+/// of a few comparisons.
+struct Memory {
+  std::string_view name;
+  const TensorView* tensor;
+  TensorView::Extent extent;
+
+  Memory(std::string_view argument, const TensorView& view)
+      : name(argument), tensor(&view), extent(view.extent()) {}
+};
+/// ValueError: they share memory in a way that `allowed` forbids.
+inline void check_apart(std::string_view op, const Memory& output, const Memory& input,
+                        Overlap allowed = Overlap::kNone) {
+  if (output.extent.end <= input.extent.begin || input.extent.end <= output.extent.begin) return;
+  check_overlap(op, output.name, *output.tensor, input.name, *input.tensor, allowed);
 }
 
 /// How a tensor of rows is to lie in memory: exactly `align` divides its address and row stride,
@@ -74,14 +126,19 @@ TensorView place_vector(const RowPlacement& placement, std::int64_t cols, DType 
 /// tensors repeat a block of some million values, of odd length so that rows do not repeat soon.
 void fill_normal(const TensorView& tensor, double mean, double deviation, Rng& rng);
 
-/// What has to hold of a problem's alignment and layout, for parsing. `row_bytes` holds the bytes
-/// of a gapless row of each kind of tensor.
+/// What has to hold of a problem's alignment and layout, for parsing.
 struct LayoutRules {
   std::string_view op;
   std::int64_t rows = 0;
   bool strided = false;
-  int smallest_element = 1;  ///< bytes
-  std::vector<std::int64_t> row_bytes;
+  int smallest_element = 8;                  ///< bytes
+  std::vector<std::int64_t> row_bytes = {};  ///< of a gapless row of each kind of tensor
+
+  void add_vector(DType dtype) { smallest_element = std::min(smallest_element, bits(dtype) / 8); }
+  void add_rows(std::int64_t cols, DType dtype) {
+    add_vector(dtype);
+    row_bytes.push_back(cols * bits(dtype) / 8);
+  }
 };
 
 /// The largest alignment the problem can have.
@@ -89,6 +146,17 @@ int natural_align(const LayoutRules& rules);
 /// ValueError: not a power of two, below the element size, above natural_align; strided rows of
 /// which there are fewer than two.
 void check_layout(const LayoutRules& rules, int align);
+
+/// A parsed problem's `align`, checked; where no key gave it, the largest. It follows from all else
+/// in the problem, so it comes last.
+int parsed_align(const LayoutRules& rules, const KeyValues& pairs, int align);
+
+/// ValueError unless kDTypes has it.
+void check_dtype(std::string_view op, std::string_view key, DType dtype);
+
+/// Keys of describe_fields() with what it does not know: that dtypes are of `dtypes`, and what
+/// align is when left out.
+std::vector<Key> with_dtypes(std::vector<Key> keys, std::string_view dtypes);
 
 /// Whether a key was among the pairs.
 bool given(const KeyValues& pairs, std::string_view key);

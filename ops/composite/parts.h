@@ -30,19 +30,15 @@ int align_of(std::int64_t rows, std::int64_t cols, std::initializer_list<TensorV
 /// describe_fields() with the dtypes that these ops take.
 template <class Problem>
 std::vector<Key> keys() {
-  std::vector<Key> out = describe_fields<Problem>();
-  for (Key& key : out) {
-    if (key.name == "dtype") key.allowed = "f32|f16|bf16";
-    if (key.name == "align") key.doc += " (default: the largest that cols allows)";
-  }
-  return out;
+  return cpu::with_dtypes(describe_fields<Problem>(), "f32|f16|bf16");
 }
 
 /// What has to hold of the layout of C's problem.
 template <class C>
 cpu::LayoutRules layout_rules(const typename C::Problem& problem) {
-  const int element = bits(problem.dtype) / 8;
-  return {C::kName, problem.rows, false, element, {problem.cols * element}};
+  cpu::LayoutRules rules{.op = C::kName, .rows = problem.rows};
+  rules.add_rows(problem.cols, problem.dtype);
+  return rules;
 }
 
 /// C::parse and C::print of a problem of rows, cols, dtype and align.
@@ -50,9 +46,7 @@ template <class C>
 typename C::Problem parse(const KeyValues& pairs) {
   auto problem = parse_fields<typename C::Problem>(C::kName, pairs);
   check_dtype(C::kName, problem.dtype);
-  const cpu::LayoutRules rules = layout_rules<C>(problem);
-  if (!cpu::given(pairs, "align")) problem.align = cpu::natural_align(rules);
-  cpu::check_layout(rules, problem.align);
+  problem.align = cpu::parsed_align(layout_rules<C>(problem), pairs, problem.align);
   return problem;
 }
 template <class C>

@@ -2,7 +2,9 @@
 
 #include <dlfcn.h>
 
+#include <algorithm>
 #include <filesystem>
+#include <iterator>
 #include <map>
 #include <mutex>
 #include <set>
@@ -14,7 +16,6 @@
 #include "src/jit/digest.h"
 #include "src/jit/elf_identity.h"
 #include "src/jit/source_set.h"
-#include "src/trials/embedded.h"
 
 namespace einkorn::trials {
 namespace {
@@ -31,23 +32,21 @@ std::string folder_of(std::string_view variant) {
   return {};
 }
 
-/// The variant's own file, its op's headers and, for a CPU variant, what those share.
+/// The variant's own file, headers of its op and its family, and, for a CPU variant, what those
+/// share.
 bool is_part(std::string_view path, std::string_view folder, std::string_view variant) {
   const bool own = path.ends_with(fmt::format("/{}.cc", variant));
-  const bool header = path.starts_with(folder) && path.ends_with(".h") &&
-                      path.find('/', folder.size()) == std::string_view::npos;
+  const std::string_view place = path.substr(0, path.rfind('/') + 1);
+  const std::string_view family = folder.substr(0, folder.rfind('/', folder.size() - 2) + 1);
+  const bool header = path.ends_with(".h") && (place == folder || place == family);
   const bool on_cpu = variant.find("/cpu/") != std::string_view::npos;
   return own || header || (on_cpu && path.starts_with("src/cpu/"));
 }
 
 void add_host(std::string_view variant, const void* code, jit::Hasher& hasher) {
-  const std::string folder = folder_of(variant);
-  if (!folder.empty()) {
-    for (const EmbeddedFile& file : host_source_digests()) {
-      if (is_part(file.path, folder, variant)) hasher.add(file.path).add(file.text);
-    }
-    return;
-  }
+  const std::vector<EmbeddedFile> files = host_files(variant);
+  for (const EmbeddedFile& file : files) hasher.add(file.path).add(file.text);
+  if (!files.empty()) return;
   Dl_info info{};
   EK_CHECK(code != nullptr && dladdr(code, &info) != 0 && info.dli_fname != nullptr,
            ErrorKind::kRuntime, "no object file has the variant's code");
@@ -83,6 +82,15 @@ struct Kept {
 };
 
 }  // namespace
+
+std::vector<EmbeddedFile> host_files(std::string_view variant) {
+  std::vector<EmbeddedFile> out;
+  const std::string folder = folder_of(variant);
+  if (folder.empty()) return out;
+  std::ranges::copy_if(host_source_digests(), std::back_inserter(out),
+                       [&](const auto& file) { return is_part(file.path, folder, variant); });
+  return out;
+}
 
 std::string source_digest(std::string_view variant, std::span<const std::string> device_files,
                           const void* code) {

@@ -5,13 +5,19 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
+
+#include "src/trials/embedded.h"
 
 namespace einkorn::trials {
 
+/// Of host_source_digests() what decides a variant's plans: its own file, headers of its op and of
+/// its op's family, for a CPU variant also src/cpu. Nothing for a variant of another library.
+std::vector<EmbeddedFile> host_files(std::string_view variant);
+
 /// 64 hexadecimal digits over
 ///  - each device source in `device_files` (embedded ones, or paths) with every header it reaches;
-///  - the variant's own host file and the op's headers, for a CPU variant also src/cpu, as they
-///    were when the library was built.
+///  - host_files(), as they were when the library was built.
 /// A variant whose host file is not in this library (a plugin's) is known by the build of the
 /// shared object that `code`, the address of a function of it, lies in.
 ///

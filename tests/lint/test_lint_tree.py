@@ -368,6 +368,8 @@ def test_knowledge_page_with_another_title(planted):
             '"ops/activation/silu_mul/params.h"',
             "belongs to another op",
         ),
+        ("ops/activation/gated.h", '"ops/activation/silu_mul/launch.h"', "belongs to another op"),
+        ("ops/activation/gated.h", f'"{OP}/contract.h"', "belongs to another op"),
         (
             "cli/list.cc",
             '"python/native/values.h"',

@@ -27,8 +27,7 @@ TEST(SiluMul, InPlace) {
     auto& args = args_of<einkorn::SiluMul>(data);
     for (const TensorView& target : {args.gate, args.up}) {
       args.y = target;
-      const measure::Prepared prepared = measure::prepare(entry(), data, keys);
-      for (const Device device : devices()) expect_all_pass(entry(), prepared, device);
+      expect_pass(entry(), data, keys);
     }
   }
 }
@@ -79,22 +78,16 @@ TEST(SiluMul, InfinityAndNanPropagate) {
           at += 3;
         }
       }
-      const measure::Prepared prepared = measure::prepare(entry(), data, keys);
-      for (const Device device : devices()) expect_all_pass(entry(), prepared, device);
+      expect_pass(entry(), data, keys);
     }
   }
 }
 
 TEST(SiluMul, EveryColsIsServed) {
-  for (const char* rest : {"dtype=bf16", "dtype=f32 packing=interleaved",
-                           "dtype=f16 packing=halves clamp=true layout=row_strided align=2"}) {
-    for (std::int64_t cols = 1; cols <= 262144; cols = cols < 300 ? cols + 1 : cols * 9 / 8) {
-      expect_served(entry(), fmt::format("rows=128 cols={} {}", cols, rest));
-    }
-    for (const std::int64_t cols : {14336, 65535, 65536, 131073, 262143, 262144, 16777216}) {
-      expect_served(entry(), fmt::format("rows=128 cols={} {}", cols, rest));
-    }
-  }
+  expect_cols_served(entry(),
+                     {"dtype=bf16", "dtype=f32 packing=interleaved",
+                      "dtype=f16 packing=halves clamp=true layout=row_strided align=2"},
+                     300, {14336, 65535, 65536, 131073, 262143, 262144, 16777216});
 }
 
 TEST(SiluMul, ManyRowsAreServed) {

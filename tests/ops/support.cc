@@ -10,6 +10,7 @@
 #include <einkorn/error.h>
 #include <fmt/format.h>
 
+#include "src/core/float.h"
 #include "src/measure/memory.h"
 
 namespace einkorn::test {
@@ -45,6 +46,11 @@ void expect_all_pass(const OpEntry& entry, const Prepared& prepared, Device devi
   if (entry.op->for_reference_only(prepared.problem.get())) return;
   EXPECT_GT(served, 0) << "only the reference, if that, serves "
                        << entry.op->print(prepared.problem.get()) << " on " << to_string(device);
+}
+
+void expect_pass(const OpEntry& entry, const CaseData& data, std::string_view title) {
+  const Prepared prepared = measure::prepare(entry, data, title);
+  for (const Device device : devices()) expect_all_pass(entry, prepared, device);
 }
 
 CaseData make_data(const OpEntry& entry, std::string_view keys, std::uint64_t seed) {
@@ -112,6 +118,23 @@ void expect_served(const OpEntry& entry, std::string_view keys) {
   };
   served(cpu_info());
   for (const std::string_view name : kKnownDevices) served(find_device_info(name));
+}
+
+void expect_cols_served(const OpEntry& entry, const std::vector<std::string>& keys,
+                        std::int64_t dense, const std::vector<std::int64_t>& others) {
+  std::vector<std::int64_t> all = others;
+  for (std::int64_t cols = 1; cols <= 262144; cols = cols < dense ? cols + 1 : cols * 9 / 8) {
+    all.push_back(cols);
+  }
+  for (const std::string& rest : keys) {
+    for (const std::int64_t cols : all) {
+      expect_served(entry, fmt::format("rows=128 cols={} {}", cols, rest));
+    }
+  }
+}
+
+void set_element(const TensorView& view, std::int64_t row, std::int64_t col, double value) {
+  store_from_double(view, row * view.stride(0) + col, value);
 }
 
 std::string test_name(std::string_view text) {

@@ -28,6 +28,9 @@ inline constexpr std::string_view kKnownDevices[] = {"a100", "h100", "b200"};
 /// test's, and so is a problem that nothing but the reference serves.
 void expect_all_pass(const OpEntry& entry, const measure::Prepared& prepared, Device device);
 
+/// The same of arguments made by hand, on every device.
+void expect_pass(const OpEntry& entry, const CaseData& data, std::string_view title);
+
 /// prepare() for a problem as typed on the command line.
 measure::Prepared prepare(const OpEntry& entry, std::string_view keys, std::uint64_t seed = 1);
 
@@ -51,6 +54,14 @@ void expect_nothing_launched(const OpEntry& entry, std::string_view keys, Device
 
 /// Some variant serves, on this CPU and on every known device.
 void expect_served(const OpEntry& entry, std::string_view keys);
+
+/// The same for every number of columns up to `dense`, ever fewer up to 262144, and `others`, with
+/// each of `keys` for the rest of the problem.
+void expect_cols_served(const OpEntry& entry, const std::vector<std::string>& keys,
+                        std::int64_t dense, const std::vector<std::int64_t>& others);
+
+/// Sets an element of a tensor [rows, cols] on the CPU.
+void set_element(const TensorView& view, std::int64_t row, std::int64_t col, double value);
 
 /// Every CUDA variant is right at the start, around element 2^31 and at the end of tensors of a few
 /// rows more than that. `keys` give everything but rows. Skips the running test below level 3 and

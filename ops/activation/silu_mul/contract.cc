@@ -1,171 +1,45 @@
 #include "ops/activation/silu_mul/contract.h"
 
-#include <cmath>
-#include <limits>
 #include <string>
 
 #include <einkorn/dispatch.h>
-#include <einkorn/error.h>
 #include <einkorn/match.h>
-#include <fmt/format.h>
 
+#include "ops/activation/gated.h"
 #include "ops/rows.h"
 
 namespace einkorn {
-namespace {
 
-using Args = SiluMul::Args;
-using Packing = SiluMul::Packing;
-using Problem = SiluMul::Problem;
-
-constexpr DTypeSet kDTypes{kF32, kF16, kBF16, kF64};
-constexpr double kMaxF32 = std::numeric_limits<float>::max();
-
-void check_scalars(const Args& args) {
-  EK_CHECK(static_cast<unsigned>(args.rounding) < EnumNames<SiluMul::Rounding>::kNames.size(),
-           ErrorKind::kValue,
-           fmt::format("silu_mul: rounding value: expected once or silu, got the number {}",
-                       static_cast<unsigned>(args.rounding)));
-  if (!args.clamp) return;
-  // Variants take the scalars in f32. Written so that NaN fails, too.
-  EK_CHECK(args.limit >= 0x1p-126, ErrorKind::kValue,
-           fmt::format("silu_mul: limit value: expected a positive f32 number, got {}\n"
-                       "  hint: for no limit leave clamp out",
-                       args.limit));
-  EK_CHECK(std::abs(args.alpha) <= kMaxF32, ErrorKind::kValue,
-           fmt::format("silu_mul: alpha value: expected a finite f32 number, got {}", args.alpha));
-  EK_CHECK(std::abs(args.up_offset) <= kMaxF32, ErrorKind::kValue,
-           fmt::format("silu_mul: up_offset value: expected a finite f32 number, got {}",
-                       args.up_offset));
-}
-
-/// The tensors that a packing has no use for have to be left out: one passed by mistake would
-/// otherwise be ignored.
-void check_absent(const Args& args, std::string_view argument, const TensorView& tensor) {
-  EK_CHECK(!tensor.defined(), ErrorKind::kValue,
-           fmt::format("silu_mul: {}: expected no tensor with packing = {}, got {}\n"
-                       "  hint: {}",
-                       argument, name(args.packing), to_string(tensor),
-                       args.packing == Packing::kSplit
-                           ? "choose packing halves or interleaved for one packed tensor"
-                           : "with a packed tensor gate and up are inside it; leave them out"));
-}
-
-/// The names that the tensors of one call share.
-struct Names {
-  Leading lead;
-  Dim cols{"cols", Range{1, SiluMul::kMaxCols}};
-  DTypeVar dtype{"dtype", kDTypes};
-  DeviceVar device;
-};
-
-void match_rows(std::string_view argument, const TensorView& tensor, DimSpec cols, Names& names) {
-  match(SiluMul::kName, argument, tensor)
-      .shape(names.lead, cols)
-      .dtype(names.dtype)
-      .on(names.device)
-      .last_contiguous()
-      .collapsible_rows()
-      .verify();
-}
-
-void match_inputs(const Args& args, Names& names) {
-  switch (args.packing) {
-    case Packing::kSplit:
-      check_absent(args, "packed", args.packed);
-      match_rows("gate", args.gate, names.cols, names);
-      match_rows("up", args.up, names.cols, names);
-      return;
-    case Packing::kHalves:
-    case Packing::kInterleaved:
-      check_absent(args, "gate", args.gate);
-      check_absent(args, "up", args.up);
-      match_rows("packed", args.packed, names.cols * 2, names);
-      return;
-  }
-  throw_error(ErrorKind::kValue,
-              fmt::format("silu_mul: packing value: expected split, halves or interleaved, got the "
-                          "number {}",
-                          static_cast<unsigned>(args.packing)));
-}
-
-cpu::LayoutRules layout_rules(const Problem& problem) {
-  const int element = bits(problem.dtype) / 8;
-  cpu::LayoutRules rules{SiluMul::kName,
-                         problem.rows,
-                         problem.layout == SiluMul::Layout::kRowStrided,
-                         element,
-                         {problem.cols * element}};
-  if (problem.packing != Packing::kSplit) rules.row_bytes.push_back(2 * problem.cols * element);
-  return rules;
-}
-
-}  // namespace
-
-Problem SiluMul::match(const Args& args) {
-  Names names;
-  match_inputs(args, names);
-  einkorn::match(kName, "y", args.y)
-      .shape(names.lead, names.cols)
-      .dtype(names.dtype)
-      .on(names.device)
-      .last_contiguous()
-      .collapsible_rows()
-      .writable()
-      .verify();
-  check_scalars(args);
+SiluMul::Problem SiluMul::match(const Args& args) {
+  cpu::RowNames names(kMaxCols);
+  const gated::Pair inputs = gated::inputs_of(args);
+  inputs.match(kName, args.packing, names);
+  cpu::match_rows(kName, Role::kOutput, "y", args.y, names, names.cols, names.dtype);
+  gated::check_scalars(kName, gated::scalars_of(args));
 
   Problem problem;
-  problem.rows = names.lead.rows();
+  problem.rows = cpu::matched_rows(kName, "y", args.y, names, kMaxRows);
   problem.cols = names.cols.value();
   problem.dtype = names.dtype.value();
-  EK_CHECK(problem.rows <= kMaxRows, ErrorKind::kValue,
-           fmt::format("silu_mul: y rows: expected at most {}, got {}\n  y: {}", kMaxRows,
-                       problem.rows, to_string(args.y)));
-  cpu::RowFacts facts(problem.rows);
+  const cpu::Memory y("y", args.y);
   if (args.packing == Packing::kSplit) {
-    check_overlap(kName, "y", args.y, "gate", args.gate, Overlap::kExactOrNone);
-    check_overlap(kName, "y", args.y, "up", args.up, Overlap::kExactOrNone);
-    facts.add_rows(args.gate, problem.cols);
-    facts.add_rows(args.up, problem.cols);
+    cpu::check_apart(kName, y, {"gate", args.gate}, Overlap::kExactOrNone);
+    cpu::check_apart(kName, y, {"up", args.up}, Overlap::kExactOrNone);
   } else {
-    check_overlap(kName, "y", args.y, "packed", args.packed, Overlap::kNone);
-    facts.add_rows(args.packed, 2 * problem.cols);
+    cpu::check_apart(kName, y, {"packed", args.packed});
   }
+  cpu::RowFacts facts(problem.rows);
+  inputs.add_to(facts, args.packing, problem.cols);
   facts.add_rows(args.y, problem.cols);
-  problem.packing = args.packing;
-  problem.clamp = args.clamp;
-  problem.rounding = args.rounding;
-  problem.layout = facts.strided() ? Layout::kRowStrided : Layout::kContiguous;
-  problem.align = facts.align();
+  gated::complete(args, facts, problem);
   return problem;
 }
 
-std::vector<Key> SiluMul::keys() {
-  std::vector<Key> keys = describe_fields<Problem>();
-  for (Key& key : keys) {
-    if (key.name == "dtype") key.allowed = "f32|f16|bf16|f64";
-    if (key.name == "align") key.doc += " (default: the largest that cols allows)";
-  }
-  return keys;
-}
+std::vector<Key> SiluMul::keys() { return gated::keys(); }
 
-Problem SiluMul::parse(const KeyValues& pairs) {
-  auto problem = parse_fields<Problem>(kName, pairs);
-  EK_CHECK(kDTypes.has(problem.dtype), ErrorKind::kValue,
-           fmt::format("silu_mul: dtype: expected f32, f16, bf16 or f64, got {}",
-                       einkorn::name(problem.dtype)));
-  const cpu::LayoutRules rules = layout_rules(problem);
-  if (!cpu::given(pairs, "align")) problem.align = cpu::natural_align(rules);
-  cpu::check_layout(rules, problem.align);
-  return problem;
-}
+SiluMul::Problem SiluMul::parse(const KeyValues& pairs) { return gated::parse(kName, pairs); }
 
-std::string SiluMul::print(const Problem& problem) {
-  Problem completed;
-  completed.align = cpu::natural_align(layout_rules(problem));
-  return print_fields(problem, 3, completed);
-}
+std::string SiluMul::print(const Problem& problem) { return gated::print(kName, problem); }
 
 std::optional<Refusal> SiluMul::for_reference_only(const Problem& problem) {
   return cpu::f64_refusal(problem.dtype);
@@ -218,7 +92,7 @@ void prepare(const SiluMul::Args& args, Stream stream, std::string_view variant)
 extern const OpDef definition;
 constexpr OpDef definition =
     make_op<SiluMul>([](const void* args, Stream stream, std::string_view variant) {
-      run(*static_cast<const Args*>(args), stream, variant);
+      run(*static_cast<const SiluMul::Args*>(args), stream, variant);
     });
 
 }  // namespace silu_mul

@@ -87,8 +87,8 @@ struct SiluMul {
 
     static constexpr auto fields() {
       return std::tuple{
-          field("rows", &Problem::rows, "product of y's leading dimensions", 0, double{kMaxRows}),
-          field("cols", &Problem::cols, "N, the size of y's last dimension", 1, double{kMaxCols}),
+          field("rows", &Problem::rows, "product of the leading dimensions", 0, double{kMaxRows}),
+          field("cols", &Problem::cols, "N, the columns of gate and of up", 1, double{kMaxCols}),
           field("dtype", &Problem::dtype, "of all tensors: f32, f16, bf16 or f64"),
           field("packing", &Problem::packing, "where gate and up are"),
           field("clamp", &Problem::clamp, "the clamped form, with limit, alpha and up_offset"),

@@ -4,20 +4,17 @@
 
 #include <string>
 
+#include "ops/activation/gated_launch.h"
 #include "ops/activation/silu_mul/contract.h"
 #include "ops/activation/silu_mul/params.h"
 
 namespace einkorn::silu_mul {
 
-/// A problem as kernels see it: contiguous tensors of their own are one long row.
-struct Extent {
-  std::int64_t rows;
-  std::int64_t cols;
-};
+using gated::Extent;
+/// One long row where gate and up are apart and have no gaps.
 Extent extent(const SiluMul::Problem& problem);
 
-/// Elements that one thread may move at a time: the most that fit 16 bytes, divide the row, and
-/// keep every address aligned.
+/// Elements that one thread may move at a time.
 int vector_width(const SiluMul::Problem& problem);
 
 /// The device type `Traits<...>` for a problem.

@@ -1,15 +1,11 @@
 #include "ops/activation/silu_mul_bwd/contract.h"
 
-#include <cmath>
-#include <initializer_list>
-#include <limits>
 #include <string>
 
 #include <einkorn/dispatch.h>
-#include <einkorn/error.h>
 #include <einkorn/match.h>
-#include <fmt/format.h>
 
+#include "ops/activation/gated.h"
 #include "ops/rows.h"
 
 namespace einkorn {
@@ -20,178 +16,57 @@ using Packing = SiluMulBwd::Packing;
 using Problem = SiluMulBwd::Problem;
 
 constexpr std::string_view kName = SiluMulBwd::kName;
-constexpr DTypeSet kDTypes{kF32, kF16, kBF16, kF64};
-constexpr double kMaxF32 = std::numeric_limits<float>::max();
-
-void check_scalars(const Args& args) {
-  EK_CHECK(static_cast<unsigned>(args.rounding) < EnumNames<SiluMul::Rounding>::kNames.size(),
-           ErrorKind::kValue,
-           fmt::format("{}: rounding value: expected once or silu, got the number {}", kName,
-                       static_cast<unsigned>(args.rounding)));
-  if (!args.clamp) return;
-  // Variants take the scalars in f32. Written so that NaN fails, too.
-  EK_CHECK(args.limit >= 0x1p-126, ErrorKind::kValue,
-           fmt::format("{}: limit value: expected a positive f32 number, got {}\n"
-                       "  hint: for no limit leave clamp out",
-                       kName, args.limit));
-  EK_CHECK(std::abs(args.alpha) <= kMaxF32, ErrorKind::kValue,
-           fmt::format("{}: alpha value: expected a finite f32 number, got {}", kName, args.alpha));
-  EK_CHECK(std::abs(args.up_offset) <= kMaxF32, ErrorKind::kValue,
-           fmt::format("{}: up_offset value: expected a finite f32 number, got {}", kName,
-                       args.up_offset));
-}
-
-/// The tensors that a packing has no use for have to be left out: one passed by mistake would
-/// otherwise be ignored, or never written.
-void check_absent(const Args& args, std::string_view argument, const TensorView& tensor) {
-  EK_CHECK(!tensor.defined(), ErrorKind::kValue,
-           fmt::format("{}: {}: expected no tensor with packing = {}, got {}\n"
-                       "  hint: {}",
-                       kName, argument, name(args.packing), to_string(tensor),
-                       args.packing == Packing::kSplit
-                           ? "choose packing halves or interleaved for one packed tensor"
-                           : "with a packed tensor gate, up and their gradients are inside it and "
-                             "dpacked; leave them out"));
-}
-
-/// The names that the tensors of one call share.
-struct Names {
-  Leading lead;
-  Dim cols{"cols", Range{1, SiluMulBwd::kMaxCols}};
-  DTypeVar dtype{"dtype", kDTypes};
-  DeviceVar device;
-};
-
-/// ... of a call's rows: `width` columns an element of dy, 1 or 2.
-void match_rows(std::string_view argument, const TensorView& tensor, int width, bool output,
-                Names& names) {
-  auto matcher = match(kName, argument, tensor);
-  auto& rules = (width == 1 ? matcher.shape(names.lead, names.cols)
-                            : matcher.shape(names.lead, names.cols * width))
-                    .dtype(names.dtype)
-                    .on(names.device)
-                    .last_contiguous()
-                    .collapsible_rows();
-  (output ? rules.writable() : rules).verify();
-}
-
-void match_tensors(const Args& args, Names& names) {
-  match_rows("dy", args.dy, 1, false, names);
-  switch (args.packing) {
-    case Packing::kSplit:
-      check_absent(args, "packed", args.packed);
-      check_absent(args, "dpacked", args.dpacked);
-      match_rows("gate", args.gate, 1, false, names);
-      match_rows("up", args.up, 1, false, names);
-      match_rows("dgate", args.dgate, 1, true, names);
-      match_rows("dup", args.dup, 1, true, names);
-      return;
-    case Packing::kHalves:
-    case Packing::kInterleaved:
-      check_absent(args, "gate", args.gate);
-      check_absent(args, "up", args.up);
-      check_absent(args, "dgate", args.dgate);
-      check_absent(args, "dup", args.dup);
-      match_rows("packed", args.packed, 2, false, names);
-      match_rows("dpacked", args.dpacked, 2, true, names);
-      return;
-  }
-  throw_error(ErrorKind::kValue,
-              fmt::format("{}: packing value: expected split, halves or interleaved, got the "
-                          "number {}",
-                          kName, static_cast<unsigned>(args.packing)));
-}
 
 void check_overlaps(const Args& args) {
+  using cpu::Memory;
+  const Memory dy("dy", args.dy);
   if (args.packing != Packing::kSplit) {
-    check_overlap(kName, "dpacked", args.dpacked, "packed", args.packed, Overlap::kExactOrNone);
-    check_overlap(kName, "dpacked", args.dpacked, "dy", args.dy, Overlap::kNone);
+    const Memory dpacked("dpacked", args.dpacked);
+    cpu::check_apart(kName, dpacked, {"packed", args.packed}, Overlap::kExactOrNone);
+    cpu::check_apart(kName, dpacked, dy);
     return;
   }
-  struct Named {
-    std::string_view name;
-    const TensorView& tensor;
-  };
-  for (const Named& output : {Named{"dgate", args.dgate}, Named{"dup", args.dup}}) {
-    for (const Named& other :
-         {Named{"dy", args.dy}, Named{"gate", args.gate}, Named{"up", args.up}}) {
-      check_overlap(kName, output.name, output.tensor, other.name, other.tensor,
-                    Overlap::kExactOrNone);
+  const Memory gate("gate", args.gate);
+  const Memory up("up", args.up);
+  const Memory dgate("dgate", args.dgate);
+  const Memory dup("dup", args.dup);
+  for (const Memory* output : {&dgate, &dup}) {
+    for (const Memory* input : {&dy, &gate, &up}) {
+      cpu::check_apart(kName, *output, *input, Overlap::kExactOrNone);
     }
   }
-  check_overlap(kName, "dup", args.dup, "dgate", args.dgate, Overlap::kNone);
-}
-
-cpu::LayoutRules layout_rules(const Problem& problem) {
-  const int element = bits(problem.dtype) / 8;
-  cpu::LayoutRules rules{kName,
-                         problem.rows,
-                         problem.layout == SiluMulBwd::Layout::kRowStrided,
-                         element,
-                         {problem.cols * element}};
-  if (problem.packing != Packing::kSplit) rules.row_bytes.push_back(2 * problem.cols * element);
-  return rules;
+  cpu::check_apart(kName, dup, dgate);
 }
 
 }  // namespace
 
 Problem SiluMulBwd::match(const Args& args) {
-  Names names;
-  match_tensors(args, names);
-  check_scalars(args);
+  cpu::RowNames names(kMaxCols);
+  cpu::match_rows(kName, Role::kInput, "dy", args.dy, names, names.cols, names.dtype);
+  const gated::Pair inputs = gated::inputs_of(args);
+  const gated::Pair outputs = gated::gradients_of(args);
+  inputs.match(kName, args.packing, names);
+  outputs.match(kName, args.packing, names);
+  gated::check_scalars(kName, gated::scalars_of(args));
 
   Problem problem;
-  problem.rows = names.lead.rows();
+  problem.rows = cpu::matched_rows(kName, "dy", args.dy, names, kMaxRows);
   problem.cols = names.cols.value();
   problem.dtype = names.dtype.value();
-  EK_CHECK(problem.rows <= kMaxRows, ErrorKind::kValue,
-           fmt::format("{}: dy rows: expected at most {}, got {}\n  dy: {}", kName, kMaxRows,
-                       problem.rows, to_string(args.dy)));
   check_overlaps(args);
   cpu::RowFacts facts(problem.rows);
   facts.add_rows(args.dy, problem.cols);
-  if (args.packing == Packing::kSplit) {
-    facts.add_rows(args.gate, problem.cols);
-    facts.add_rows(args.up, problem.cols);
-    facts.add_rows(args.dgate, problem.cols);
-    facts.add_rows(args.dup, problem.cols);
-  } else {
-    facts.add_rows(args.packed, 2 * problem.cols);
-    facts.add_rows(args.dpacked, 2 * problem.cols);
-  }
-  problem.packing = args.packing;
-  problem.clamp = args.clamp;
-  problem.rounding = args.rounding;
-  problem.layout = facts.strided() ? Layout::kRowStrided : Layout::kContiguous;
-  problem.align = facts.align();
+  inputs.add_to(facts, args.packing, problem.cols);
+  outputs.add_to(facts, args.packing, problem.cols);
+  gated::complete(args, facts, problem);
   return problem;
 }
 
-std::vector<Key> SiluMulBwd::keys() {
-  std::vector<Key> keys = describe_fields<Problem>();
-  for (Key& key : keys) {
-    if (key.name == "dtype") key.allowed = "f32|f16|bf16|f64";
-    if (key.name == "align") key.doc += " (default: the largest that cols allows)";
-  }
-  return keys;
-}
+std::vector<Key> SiluMulBwd::keys() { return gated::keys(); }
 
-Problem SiluMulBwd::parse(const KeyValues& pairs) {
-  auto problem = parse_fields<Problem>(kName, pairs);
-  EK_CHECK(kDTypes.has(problem.dtype), ErrorKind::kValue,
-           fmt::format("{}: dtype: expected f32, f16, bf16 or f64, got {}", kName,
-                       einkorn::name(problem.dtype)));
-  const cpu::LayoutRules rules = layout_rules(problem);
-  if (!cpu::given(pairs, "align")) problem.align = cpu::natural_align(rules);
-  cpu::check_layout(rules, problem.align);
-  return problem;
-}
+Problem SiluMulBwd::parse(const KeyValues& pairs) { return gated::parse(kName, pairs); }
 
-std::string SiluMulBwd::print(const Problem& problem) {
-  Problem completed;
-  completed.align = cpu::natural_align(layout_rules(problem));
-  return print_fields(problem, 3, completed);
-}
+std::string SiluMulBwd::print(const Problem& problem) { return gated::print(kName, problem); }
 
 std::optional<Refusal> SiluMulBwd::for_reference_only(const Problem& problem) {
   return cpu::f64_refusal(problem.dtype);

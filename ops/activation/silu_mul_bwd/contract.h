@@ -50,6 +50,8 @@ struct SiluMulBwd {
   using Rounding = SiluMul::Rounding;
   using Packing = SiluMul::Packing;
   using Layout = SiluMul::Layout;
+  /// The forward's: the gradients lie as their inputs do.
+  using Problem = SiluMul::Problem;
 
   /// Every output element depends on the inputs at its own position alone, so dgate and dup may
   /// each be exactly dy, gate or up (but not each other), and dpacked exactly packed.
@@ -90,33 +92,6 @@ struct SiluMulBwd {
           scalar("up_offset", &Args::up_offset, "of the clamped form, finite: added to up"),
           scalar("rounding", &Args::rounding,
                  "silu_mul's; silu: round silu(gate) before the product with dy")};
-    }
-  };
-
-  struct Problem {
-    std::int64_t rows = 4096;
-    std::int64_t cols = 14336;
-    DType dtype = kBF16;
-    Packing packing = Packing::kSplit;
-    bool clamp = false;
-    Rounding rounding = Rounding::kOnce;
-    Layout layout = Layout::kContiguous;
-    int align = 16;
-
-    bool operator==(const Problem&) const = default;
-
-    static constexpr auto fields() {
-      return std::tuple{
-          field("rows", &Problem::rows, "product of dy's leading dimensions", 0, double{kMaxRows}),
-          field("cols", &Problem::cols, "N, the size of dy's last dimension", 1, double{kMaxCols}),
-          field("dtype", &Problem::dtype, "of all tensors: f32, f16, bf16 or f64"),
-          field("packing", &Problem::packing, "where gate and up, and their gradients, are"),
-          field("clamp", &Problem::clamp, "the clamped form, with limit, alpha and up_offset"),
-          field("rounding", &Problem::rounding,
-                "silu: round silu(gate) before the product with dy"),
-          field("layout", &Problem::layout, "row_strided: rows of some tensor have gaps"),
-          field("align", &Problem::align,
-                "bytes, a power of two, that divide every address and row stride", 1, 16)};
     }
   };
 

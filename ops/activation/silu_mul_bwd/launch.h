@@ -4,20 +4,17 @@
 
 #include <string>
 
+#include "ops/activation/gated_launch.h"
 #include "ops/activation/silu_mul_bwd/contract.h"
 #include "ops/activation/silu_mul_bwd/params.h"
 
 namespace einkorn::silu_mul_bwd {
 
-/// A problem as kernels see it: without gaps and halves all rows are one long row.
-struct Extent {
-  std::int64_t rows;
-  std::int64_t cols;
-};
+using gated::Extent;
+/// One long row where gates and ups are not halves and rows have no gaps.
 Extent extent(const SiluMulBwd::Problem& problem);
 
-/// Elements of dy that one thread may move at a time: the most that fit 16 bytes, divide the row,
-/// and keep every address aligned.
+/// Elements of dy that one thread may move at a time.
 int vector_width(const SiluMulBwd::Problem& problem);
 
 /// The device type `Traits<...>` for a problem.

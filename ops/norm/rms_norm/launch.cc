@@ -1,24 +1,12 @@
 #include "ops/norm/rms_norm/launch.h"
 
-#include <algorithm>
-
 #include <einkorn/expression.h>
-#include <einkorn/match.h>
+
+#include "ops/launch.h"
 
 namespace einkorn::rms_norm {
-namespace {
-
-long long row_stride(const TensorView& tensor) {
-  // match() has established that the leading dimensions collapse.
-  return tensor.defined() ? collapsed_row_stride(tensor).value_or(0) : 0;
-}
-
-}  // namespace
-
 int vector_width(const RmsNorm::Problem& problem) {
-  int width = std::max(1, std::min(16, problem.align) / (bits(problem.dtype) / 8));
-  while (problem.cols % width != 0) width /= 2;
-  return width;
+  return cuda::vector_width(problem.cols, problem.dtype, problem.align);
 }
 
 std::string traits(const RmsNorm::Problem& problem) {
@@ -42,10 +30,10 @@ void bind(const RmsNorm::Args& args, Params& params) {
   params.y = args.y.data();
   params.residual_out = args.residual_out.data();
   params.rstd = args.rstd.data_as<float>();
-  params.x_stride = row_stride(args.x);
-  params.residual_stride = row_stride(args.residual);
-  params.y_stride = row_stride(args.y);
-  params.residual_out_stride = row_stride(args.residual_out);
+  params.x_stride = cuda::row_stride(args.x);
+  params.residual_stride = cuda::row_stride(args.residual);
+  params.y_stride = cuda::row_stride(args.y);
+  params.residual_out_stride = cuda::row_stride(args.residual_out);
   params.eps = static_cast<float>(args.eps);
   params.offset = static_cast<float>(args.offset);
 }

@@ -1,16 +1,13 @@
 #include "ops/norm/rms_norm_bwd/contract.h"
 
-#include <algorithm>
-#include <cmath>
-#include <limits>
 #include <string>
-#include <utility>
 
 #include <einkorn/dispatch.h>
 #include <einkorn/error.h>
 #include <einkorn/match.h>
 #include <fmt/format.h>
 
+#include "ops/norm/rms.h"
 #include "ops/rows.h"
 
 namespace einkorn {
@@ -19,49 +16,12 @@ namespace {
 using Problem = RmsNormBwd::Problem;
 using Args = RmsNormBwd::Args;
 
-constexpr DTypeSet kDTypes{kF32, kF16, kBF16, kF64};
-// The smallest normal f32: variants add eps in f32, and with 0 a row of zeros would give NaN.
-constexpr double kMinEps = 0x1p-126;
-constexpr double kMaxEps = std::numeric_limits<float>::max();
-
-void check_scalars(const Args& args) {
-  // Written so that NaN fails, too.
-  EK_CHECK(args.eps >= kMinEps && args.eps <= kMaxEps, ErrorKind::kValue,
-           fmt::format("rms_norm_bwd: eps value: expected a positive finite f32 number, got {}\n"
-                       "  hint: the forward's, 1e-6 or 1e-5 in models",
-                       args.eps));
-  EK_CHECK(args.offset == 0 || args.offset == 1, ErrorKind::kValue,
-           fmt::format("rms_norm_bwd: offset value: expected 0 or 1, got {}\n"
-                       "  hint: 1 is for weights that start from zero (gemma), 0 for all others",
-                       args.offset));
-  EK_CHECK(
-      static_cast<unsigned>(args.rounding) < EnumNames<RmsNorm::Rounding>::kNames.size(),
-      ErrorKind::kValue,
-      fmt::format("rms_norm_bwd: rounding value: expected llama, gemma or none, got the number {}",
-                  static_cast<unsigned>(args.rounding)));
-  EK_CHECK(!args.dweight.defined() || args.weight.defined(), ErrorKind::kValue,
-           fmt::format("rms_norm_bwd: dweight: expected no tensor without a weight, got {}\n"
-                       "  hint: pass weight, too; without one there is nothing to differentiate by",
-                       to_string(args.dweight)));
-}
-
-/// An argument with its extent, which is compared first: that settles all sane calls at the price
-/// of a few comparisons.
-struct Memory {
-  std::string_view name;
-  const TensorView* tensor;
-  TensorView::Extent extent;
-
-  Memory(std::string_view argument, const TensorView& view)
-      : name(argument), tensor(&view), extent(view.extent()) {}
-};
-
-void check_apart(const Memory& output, const Memory& input, Overlap allowed = Overlap::kNone) {
-  if (output.extent.end <= input.extent.begin || input.extent.end <= output.extent.begin) return;
-  check_overlap(RmsNormBwd::kName, output.name, *output.tensor, input.name, *input.tensor, allowed);
-}
-
 void check_overlaps(const Args& args) {
+  using cpu::Memory;
+  const auto check_apart = [](const Memory& output, const Memory& input,
+                              Overlap allowed = Overlap::kNone) {
+    cpu::check_apart(RmsNormBwd::kName, output, input, allowed);
+  };
   const Memory dy("dy", args.dy);
   const Memory x("x", args.x);
   const Memory weight("weight", args.weight);
@@ -78,97 +38,23 @@ void check_overlaps(const Args& args) {
   }
 }
 
-/// What the tensors of one call share.
-struct Names {
-  Leading lead;
-  Dim cols{"cols", Range{1, RmsNormBwd::kMaxCols}};
-  DTypeVar dtype{"dtype", kDTypes};
-  DeviceVar device;
-};
-
-template <bool kOutput, class... Dtypes>
-void match_rows(std::string_view argument, const TensorView& tensor, Names& names,
-                Dtypes&&... dtypes) {
-  ArgumentMatcher rows(RmsNormBwd::kName, argument, tensor);
-  if constexpr (kOutput) static_cast<void>(rows.writable());
-  rows.shape(names.lead, names.cols)
-      .dtype(dtypes...)
+void match_dweight(const Args& args, cpu::RowNames& names) {
+  if (!args.dweight.defined()) return;
+  EK_CHECK(args.weight.defined(), ErrorKind::kValue,
+           fmt::format("rms_norm_bwd: dweight: expected no tensor without a weight, got {}\n"
+                       "  hint: pass weight, too; without one there is nothing to differentiate by",
+                       to_string(args.dweight)));
+  match(RmsNormBwd::kName, "dweight", args.dweight)
+      .shape(names.cols)
+      .dtype(args.weight.dtype(), names.dtype.value() == kF64 ? kF64 : kF32)
       .on(names.device)
-      .last_contiguous()
-      .collapsible_rows()
+      .contiguous()
+      .writable()
       .verify();
 }
 
-/// weight, rstd and dweight, those that are there.
-void match_vectors(const Args& args, Names& names, Problem& problem) {
-  if (args.weight.defined()) {
-    match(RmsNormBwd::kName, "weight", args.weight)
-        .shape(names.cols)
-        .dtype(kF32, kF16, kBF16, kF64)
-        .on(names.device)
-        .contiguous()
-        .verify();
-    problem.weight = args.weight.dtype();
-  }
-  if (args.rstd.defined()) {
-    match(RmsNormBwd::kName, "rstd", args.rstd)
-        .shape(names.lead)
-        .dtype(problem.dtype == kF64 ? kF64 : kF32)
-        .on(names.device)
-        .contiguous()
-        .verify();
-    problem.rstd = true;
-  }
-  if (args.dweight.defined()) {
-    match(RmsNormBwd::kName, "dweight", args.dweight)
-        .shape(names.cols)
-        .dtype(args.weight.dtype(), problem.dtype == kF64 ? kF64 : kF32)
-        .on(names.device)
-        .contiguous()
-        .writable()
-        .verify();
-    problem.dweight = args.dweight.dtype();
-  }
-}
-
-cpu::LayoutRules layout_rules(const Problem& problem) {
-  cpu::LayoutRules rules{
-      RmsNormBwd::kName, problem.rows, problem.layout == RmsNormBwd::Layout::kRowStrided, 8, {}};
-  const auto add = [&](DType dtype) {
-    rules.smallest_element = std::min(rules.smallest_element, bits(dtype) / 8);
-  };
-  add(problem.dtype);
-  rules.row_bytes.push_back(problem.cols * bits(problem.dtype) / 8);
-  if (problem.weight) add(*problem.weight);
-  if (problem.residual) {
-    add(*problem.residual);
-    rules.row_bytes.push_back(problem.cols * bits(*problem.residual) / 8);
-  }
-  return rules;
-}
-
-void check_dtype(std::string_view key, DType dtype) {
-  EK_CHECK(
-      kDTypes.has(dtype), ErrorKind::kValue,
-      fmt::format("rms_norm_bwd: {}: expected f32, f16, bf16 or f64, got {}", key, name(dtype)));
-}
-
-/// f64 goes with f64 only: no model mixes it, and no kernel would read it.
-void check_all_or_no_f64(const Problem& problem) {
-  for (const auto& [argument, dtype] :
-       {std::pair{"weight", problem.weight}, std::pair{"dresidual_out", problem.residual}}) {
-    EK_CHECK(!dtype || (*dtype == kF64) == (problem.dtype == kF64), ErrorKind::kType,
-             fmt::format("rms_norm_bwd: {} dtype: expected f64 for all tensors or for none, got {} "
-                         "with x in {}",
-                         argument, name(*dtype), name(problem.dtype)));
-  }
-}
-
 void check_dtypes(const Problem& problem) {
-  check_dtype("dtype", problem.dtype);
-  if (problem.weight) check_dtype("weight", *problem.weight);
-  if (problem.residual) check_dtype("residual", *problem.residual);
-  check_all_or_no_f64(problem);
+  rms::check_dtypes(RmsNormBwd::kName, problem, "dresidual_out");
   if (!problem.dweight) return;
   EK_CHECK(problem.weight.has_value(), ErrorKind::kValue,
            fmt::format("rms_norm_bwd: dweight: expected none without a weight, got {}\n"
@@ -187,55 +73,50 @@ Problem completed(const Problem& problem) {
   Problem out;
   out.weight = problem.dtype;
   out.dweight = problem.weight;
-  out.align = cpu::natural_align(layout_rules(problem));
+  out.align = cpu::natural_align(rms::layout_rules(RmsNormBwd::kName, problem));
   return out;
 }
 
 }  // namespace
 
 Problem RmsNormBwd::match(const Args& args) {
-  Names names;
-  match_rows<false>("x", args.x, names, names.dtype);
+  cpu::RowNames names(kMaxCols);
+  const auto match_rows = [&](Role role, std::string_view argument, const TensorView& tensor,
+                              auto&&... dtypes) {
+    cpu::match_rows(kName, role, argument, tensor, names, names.cols, dtypes...);
+  };
+  match_rows(Role::kInput, "x", args.x, names.dtype);
   Problem problem;
-  problem.rows = names.lead.rows();
+  problem.rows = cpu::matched_rows(kName, "x", args.x, names, kMaxRows);
   problem.cols = names.cols.value();
   problem.dtype = names.dtype.value();
   problem.weight.reset();
   problem.dweight.reset();
-  EK_CHECK(problem.rows <= kMaxRows, ErrorKind::kValue,
-           fmt::format("rms_norm_bwd: x rows: expected at most {}, got {}\n  x: {}", kMaxRows,
-                       problem.rows, to_string(args.x)));
-  match_rows<false>("dy", args.dy, names, names.dtype);
+  match_rows(Role::kInput, "dy", args.dy, names.dtype);
   if (args.dresidual_out.defined()) {
-    match_rows<false>("dresidual_out", args.dresidual_out, names, kF32, kF16, kBF16, kF64);
+    match_rows(Role::kInput, "dresidual_out", args.dresidual_out, kF32, kF16, kBF16, kF64);
     problem.residual = args.dresidual_out.dtype();
   }
-  match_rows<true>("dx", args.dx, names, names.dtype);
-  check_scalars(args);
-  match_vectors(args, names, problem);
-  check_all_or_no_f64(problem);
+  match_rows(Role::kOutput, "dx", args.dx, names.dtype);
+  rms::check_scalars(kName, args.eps, args.offset, args.rounding);
+  rms::match_weight(kName, args.weight, names);
+  if (args.weight.defined()) problem.weight = args.weight.dtype();
+  rms::match_rstd(kName, args.rstd, names);
+  match_dweight(args, names);
+  if (args.dweight.defined()) problem.dweight = args.dweight.dtype();
+  rms::check_all_or_no_f64(kName, problem.dtype, "weight", problem.weight);
+  rms::check_all_or_no_f64(kName, problem.dtype, "dresidual_out", problem.residual);
   check_overlaps(args);
   cpu::RowFacts facts(problem.rows);
   for (const TensorView* rows : {&args.dy, &args.x, &args.dx}) facts.add_rows(*rows, problem.cols);
   if (problem.residual) facts.add_rows(args.dresidual_out, problem.cols);
   if (problem.weight) facts.add_address(args.weight);
-  problem.offset = args.offset;
-  problem.rounding = args.rounding;
-  problem.layout = facts.strided() ? Layout::kRowStrided : Layout::kContiguous;
-  problem.align = facts.align();
+  rms::complete(args, facts, problem);
   return problem;
 }
 
 std::vector<Key> RmsNormBwd::keys() {
-  std::vector<Key> keys = describe_fields<Problem>();
-  for (Key& key : keys) {
-    if (key.name == "dtype") key.allowed = "f32|f16|bf16|f64";
-    if (key.name == "weight" || key.name == "dweight" || key.name == "residual") {
-      key.allowed = "none|f32|f16|bf16|f64";
-    }
-    if (key.name == "align") key.doc += " (default: the largest that cols allows)";
-  }
-  return keys;
+  return cpu::with_dtypes(describe_fields<Problem>(), cpu::kDTypeValues);
 }
 
 Problem RmsNormBwd::parse(const KeyValues& pairs) {
@@ -243,10 +124,7 @@ Problem RmsNormBwd::parse(const KeyValues& pairs) {
   if (!cpu::given(pairs, "weight")) problem.weight = problem.dtype;
   if (!cpu::given(pairs, "dweight")) problem.dweight = problem.weight;
   check_dtypes(problem);
-  // Last, because it follows from all dtypes.
-  const cpu::LayoutRules rules = layout_rules(problem);
-  if (!cpu::given(pairs, "align")) problem.align = cpu::natural_align(rules);
-  cpu::check_layout(rules, problem.align);
+  problem.align = cpu::parsed_align(rms::layout_rules(kName, problem), pairs, problem.align);
   return problem;
 }
 

@@ -1,10 +1,10 @@
 #include "ops/norm/rms_norm_bwd/launch.h"
 
-#include <algorithm>
 #include <utility>
 
 #include <einkorn/expression.h>
-#include <einkorn/match.h>
+
+#include "ops/launch.h"
 
 namespace einkorn::rms_norm_bwd {
 namespace {
@@ -13,17 +13,10 @@ constexpr int kSumThreads = 1024;  // of sum_partials
 constexpr int kSumColumns = 32;    // of one of its blocks
 constexpr int kPartialAlign = 64;  // elements: rows of partial sums begin at 256 bytes
 
-long long row_stride(const TensorView& tensor) {
-  // match() has established that the leading dimensions collapse.
-  return tensor.defined() ? collapsed_row_stride(tensor).value_or(0) : 0;
-}
-
 }  // namespace
 
 int vector_width(const RmsNormBwd::Problem& problem) {
-  int width = 128 / bits(problem.dtype);
-  while (problem.cols % width != 0) width /= 2;
-  return width;
+  return cuda::vector_width(problem.cols, problem.dtype, 16);
 }
 
 std::string traits(const RmsNormBwd::Problem& problem) {
@@ -59,20 +52,18 @@ void bind(const RmsNormBwd::Args& args, std::byte* workspace, Params& params) {
   params.dweight = args.dweight.data();
   params.partials = reinterpret_cast<float*>(workspace);
   params.factors = reinterpret_cast<float*>(workspace + partial_bytes(params));
-  params.dy_stride = row_stride(args.dy);
-  params.x_stride = row_stride(args.x);
-  params.residual_stride = row_stride(args.dresidual_out);
-  params.dx_stride = row_stride(args.dx);
+  params.dy_stride = cuda::row_stride(args.dy);
+  params.x_stride = cuda::row_stride(args.x);
+  params.residual_stride = cuda::row_stride(args.dresidual_out);
+  params.dx_stride = cuda::row_stride(args.dx);
   params.eps = static_cast<float>(args.eps);
   params.offset = static_cast<float>(args.offset);
 }
 
 LaunchStage sum_stage(std::string file, const RmsNormBwd::Problem& problem, const Params& params,
                       const DeviceInfo& device) {
-  cuda::Launch launch;
-  launch.grid.x = static_cast<std::uint32_t>((problem.cols + kSumColumns - 1) / kSumColumns);
-  launch.block.x = kSumThreads;
-  launch.pdl = device.cc >= 90;
+  const cuda::Launch launch =
+      cuda::line_of_blocks((problem.cols + kSumColumns - 1) / kSumColumns, kSumThreads, device);
   LaunchStage stage = launch_stage<RmsNormBwd::Args, Params>(
       "sum_partials", std::move(file),
       jit::instantiate("einkorn::rms_norm_bwd::sum_partials", {problem.dweight}), launch, params,

@@ -1,54 +1,18 @@
 // The contract of rms_norm_bwd in double: what every variant is held against.
 
 #include <cmath>
-#include <vector>
 
 #include "ops/norm/rms_norm_bwd/contract.h"
-#include "ops/rows.h"
-#include "src/cpu/elements.h"
+#include "ops/norm/rms_reference.h"
 #include "src/cpu/threads.h"
 
 namespace einkorn {
 namespace {
 
 using Args = RmsNormBwd::Args;
-using Rounding = RmsNormBwd::Rounding;
-using Values = std::vector<double>;
-
-std::size_t index(std::int64_t i) { return static_cast<std::size_t>(i); }
-
-/// A row of a tensor by its index, whatever the leading dimensions.
-struct Rows {
-  char* data = nullptr;
-  std::int64_t stride = 0;  ///< bytes
-
-  Rows() = default;
-  Rows(const TensorView& tensor, std::int64_t rows)
-      : data(tensor.data_as<char>()),
-        stride(rows > 1 ? collapsed_row_stride(tensor).value_or(0) * bits(tensor.dtype()) / 8 : 0) {
-  }
-  void* row(std::int64_t row_index) const { return data + row_index * stride; }
-};
-
-/// w + offset for every column: one addition in f32 (f64 for a weight in f64), rounded once more
-/// where the contract says so; 1 without a weight.
-template <class X>
-Values scales(const Args& args, std::int64_t cols) {
-  Values out(index(cols), 1.0);
-  if (!args.weight.defined()) return out;
-  cpu::visit_float(args.weight.dtype(), [&](auto weight_type) {
-    using Weight = decltype(weight_type);
-    for (std::int64_t i = 0; i < cols; ++i) {
-      const double weight = Weight::load(args.weight.data(), i);
-      const double scale =
-          args.weight.dtype() == kF64
-              ? weight + args.offset
-              : static_cast<double>(static_cast<float>(weight) + static_cast<float>(args.offset));
-      out[index(i)] = args.rounding == Rounding::kNone ? X::round(scale) : scale;
-    }
-  });
-  return out;
-}
+using rms::index;
+using rms::Rows;
+using rms::Values;
 
 /// r of every row.
 template <class X>
@@ -75,13 +39,6 @@ Values reciprocals(const Args& args, const Rows& x, std::int64_t rows, std::int6
   return out;
 }
 
-/// x^ as the forward multiplied the weight by it.
-template <class X>
-double normalised(double h, double r, Rounding rounding) {
-  if (rounding == Rounding::kGemma) return h * r;
-  return X::round(h * (rounding == Rounding::kNone ? X::round(r) : r));
-}
-
 /// Columns side by side, each over its rows in order.
 template <class X>
 void sum_dweight(const Args& args, const Rows& dy, const Rows& x, const Values& reciprocal,
@@ -93,7 +50,7 @@ void sum_dweight(const Args& args, const Rows& dy, const Rows& x, const Values& 
       for (std::int64_t i = begin; i < end; ++i) {
         const double h = X::load(x.row(row), i);
         sums[index(i - begin)] +=
-            X::load(dy.row(row), i) * normalised<X>(h, reciprocal[index(row)], args.rounding);
+            X::load(dy.row(row), i) * rms::normalised<X>(h, reciprocal[index(row)], args.rounding);
       }
     }
     cpu::visit_float(args.dweight.dtype(), [&](auto type) {
@@ -119,29 +76,13 @@ void differentiate(const void* dy, const void* x, double r, const Values& scale,
   }
 }
 
-void add_row(const void* source, DType dtype, Values& out) {
-  cpu::visit_float(dtype, [&](auto type) {
-    for (std::size_t i = 0; i < out.size(); ++i) {
-      out[i] += decltype(type)::load(source, static_cast<std::int64_t>(i));
-    }
-  });
-}
-
-void store_row(const Values& values, void* out, DType dtype) {
-  cpu::visit_float(dtype, [&](auto type) {
-    for (std::size_t i = 0; i < values.size(); ++i) {
-      decltype(type)::store(out, static_cast<std::int64_t>(i), values[i]);
-    }
-  });
-}
-
 template <class X>
 void run(const Args& args, std::int64_t rows, std::int64_t cols) {
-  const Values scale = scales<X>(args, cols);
+  const Values scale = rms::scales<X>(args, cols);
   const Rows dy(args.dy, rows);
   const Rows x(args.x, rows);
   const Rows dx(args.dx, rows);
-  const Rows residual = args.dresidual_out.defined() ? Rows(args.dresidual_out, rows) : Rows();
+  const Rows residual(args.dresidual_out, rows);
   const Values reciprocal = reciprocals<X>(args, x, rows, cols);
   // Before dx, which may lie where dy does.
   if (args.dweight.defined()) sum_dweight<X>(args, dy, x, reciprocal, cols);
@@ -149,8 +90,9 @@ void run(const Args& args, std::int64_t rows, std::int64_t cols) {
     Values out(index(cols));
     for (std::int64_t row = begin; row < end; ++row) {
       differentiate<X>(dy.row(row), x.row(row), reciprocal[index(row)], scale, out);
-      if (residual.data != nullptr) add_row(residual.row(row), args.dresidual_out.dtype(), out);
-      store_row(out, dx.row(row), args.dx.dtype());
+      if (residual.data != nullptr)
+        rms::add_row(residual.row(row), args.dresidual_out.dtype(), out);
+      rms::store_row(out, dx.row(row), args.dx.dtype());
     }
   });
 }

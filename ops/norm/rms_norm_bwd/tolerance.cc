@@ -2,8 +2,8 @@
 // something: the two belong together, for sums of mixed signs have no useful relative bound.
 
 #include <algorithm>
-#include <cmath>
 
+#include "ops/norm/rms.h"
 #include "ops/norm/rms_norm_bwd/contract.h"
 #include "ops/rows.h"
 
@@ -24,8 +24,6 @@ constexpr double kEps = 1.0 / 64;
 // Not the rows' own reciprocal rms, which is near 1.9: a variant that computes it instead shows.
 constexpr Normal kRstd{2, 0.1};
 
-constexpr double kF32Roundoff = 0x1p-24;
-
 /// Bounds of the magnitudes that these inputs give, without g: r <= 1 / sqrt(0.257^2 + 1/64) = 3.5,
 /// h * r <= 0.743 * 3.5 = 2.6, and mean(m * h * r) <= 1.15 * mean(h * r) <= 1.15 * 1 by
 /// Cauchy-Schwarz; with a given rstd r <= 2.35, h * r <= 1.75, mean(m * h * r) <= 1.15 * 1.75.
@@ -42,10 +40,7 @@ constexpr Magnitudes kGiven{2.35 * 1.15, 2.35 * 1.75 * 2.02};
 // reference's result in double with all rounding points but the last. u is the unit roundoff of an
 // output's dtype, e = 2^-24 that of f32.
 //
-// r. Squares are summed in chains of at most 128 terms, the partial sums as a tree, so with
-// C = 128 + log2(cols) + 3 (square, mean, eps) the positive sum is off by C e, its reciprocal root
-// by half of that and by 4 e more for a hardware rsqrt (2 ulp): R = C / 2 + 4. A given rstd is
-// exact.
+// r is off by R e, where its sum is by C e (ops/norm/rms.h). A given rstd is exact.
 //
 // dx, relative to the terms of r * m - (h * r) * (r * (r * mean(m * h))): m has 2 e (w + offset,
 // product), so the first term R + 3; the sum of m * h, of positive terms here, C + 3, times r
@@ -55,33 +50,29 @@ constexpr Magnitudes kGiven{2.35 * 1.15, 2.35 * 1.75 * 2.02};
 //
 // dweight, relative to the result because its terms are positive: h * r is R + 1, dy times it 1,
 // and the contract asks of a variant that no term passes through more than rows / 64 + 512
-// additions (64 partial sums or more, 512 steps in the second stage). Where the forward rounded x^
-// the variant's, off by some e, may fall on the other side of a tie and come out one ulp of x's
-// dtype away: 2 u_x. llama rounds once (2 u_x); none rounds r (2 u_x), then the product, each side
-// within u_x of values that are themselves apart (2 u_x). Rarely in one term, never in all, but
-// legal. Then the last rounding, u of dweight's dtype. s is one addition and one rounding on both
-// sides and does not differ.
+// additions (64 partial sums or more, 512 steps in the second stage). The roundings of x^ to x's
+// dtype may flip (ops/norm/rms.h). Then the last rounding, u of dweight's dtype. s is one addition
+// and one rounding on both sides and does not differ.
 //
 // Below the normal range of f16 a rounding is 2^-25 whatever the value; in f32 and bf16 a variant
 // may flush subnormal results to 0.
 Tolerance RmsNormBwd::tolerance(const Problem& problem) {
-  const double chain = 128 + std::log2(static_cast<double>(problem.cols)) + 3;
-  const double reciprocal = problem.rstd ? 0 : chain / 2 + 4;
+  const double chain = rms::sum_error(problem.cols);
+  const double reciprocal = problem.rstd ? 0 : rms::reciprocal_error(problem.cols);
   const auto [first, second] = problem.rstd ? kGiven : kComputed;
   const double in_f32 =
       first * (reciprocal + 3) + second * (chain + 3 * reciprocal + 7) + 2 * (first + second + 0.7);
   const bool has_f16 = problem.dtype == kF16 || problem.dweight == kF16;
   Tolerance out;
-  out.absolute = gradient_scale(problem) * in_f32 * kF32Roundoff + (has_f16 ? 0x1p-24 : 0x1p-126);
+  out.absolute =
+      gradient_scale(problem) * in_f32 * rms::kF32Roundoff + (has_f16 ? 0x1p-24 : 0x1p-126);
   out.relative = unit_roundoff(problem.dtype);
   if (!problem.dweight) return out;
-  const double flips = problem.rounding == Rounding::kLlama  ? 2
-                       : problem.rounding == Rounding::kNone ? 4
-                                                             : 0;
   const double additions = static_cast<double>(problem.rows) / 64 + 512;
-  out.relative = std::max(out.relative, flips * unit_roundoff(problem.dtype) +
-                                            unit_roundoff(*problem.dweight) +
-                                            (reciprocal + 2 + additions) * kF32Roundoff);
+  out.relative =
+      std::max(out.relative, rms::flips(problem.rounding) * unit_roundoff(problem.dtype) +
+                                 unit_roundoff(*problem.dweight) +
+                                 (reciprocal + 2 + additions) * rms::kF32Roundoff);
   return out;
 }
 

@@ -1,84 +1,21 @@
-#include <cmath>
+#include <algorithm>
 #include <functional>
-#include <limits>
+#include <optional>
 #include <string>
-#include <vector>
+#include <string_view>
 
-#include <einkorn/error.h>
 #include <gtest/gtest.h>
 
-#include "ops/norm/rms_norm_bwd/contract.h"
-#include "tests/unit/allocation_count.h"
-#include "tests/unit/golden.h"
-#include "tests/unit/ops/op_test.h"
+#include "tests/unit/ops/rms_arguments.h"
 
 namespace einkorn {
 namespace {
 
-using test::GoldenErrors;
-
-/// Arguments that match, to be spoiled one at a time.
-struct Valid {
-  RmsNormBwd::Args args;
-  std::vector<Tensor> storage;
-
-  Valid() {
-    args.dy = make({4, 6}, kBF16);
-    args.x = make({4, 6}, kBF16);
-    args.weight = make({6}, kBF16);
-    args.rstd = make({4}, kF32);
-    args.dresidual_out = make({4, 6}, kF32);
-    args.dx = make({4, 6}, kBF16);
-    args.dweight = make({6}, kF32);
-  }
-  TensorView make(std::initializer_list<std::int64_t> shape, DType dtype) {
-    storage.push_back(Tensor::empty(shape, dtype, kCpuDevice));
-    return storage.back();
-  }
-};
-
-/// The error of matching valid arguments after `spoil`.
-template <class F>
-void add(GoldenErrors& errors, std::string_view title, F&& spoil) {
-  Valid valid;
-  ASSERT_NO_THROW(static_cast<void>(RmsNormBwd::match(valid.args)));
-  spoil(valid, valid.args);
-  errors.add(title, [&] { static_cast<void>(RmsNormBwd::match(valid.args)); });
-}
-
-TEST(RmsNormBwdContract, EveryCaseMatchesItsKeys) {
-  for (const Case& one : RmsNormBwd::cases()) {
-    const auto problem = RmsNormBwd::parse(split_key_values(one.keys));
-    EXPECT_EQ(RmsNormBwd::parse(split_key_values(RmsNormBwd::print(problem))), problem) << one.name;
-    if (one.level > 1 || problem.rows * problem.cols > (1 << 21)) continue;
-    test::expect_inputs_match<RmsNormBwd>(one.keys);
-  }
-}
-
-TEST(RmsNormBwdContract, EveryLayoutMatchesItsKeys) {
-  for (const char* dtype : {"f32", "f16", "bf16"}) {
-    for (const char* residual : {"none", "f32", "bf16"}) {
-      for (const char* rows : {"0", "1", "2", "5"}) {
-        for (const char* cols : {"1", "3", "6", "8", "33"}) {
-          const std::string keys = std::string("rows=") + rows + " cols=" + cols +
-                                   " dtype=" + dtype + " residual=" + residual;
-          test::expect_inputs_match<RmsNormBwd>(keys);
-          test::expect_inputs_match<RmsNormBwd>(keys + " weight=none rstd=true");
-          test::expect_inputs_match<RmsNormBwd>(keys + " dweight=f32");
-          if (std::string_view(rows) < "2") continue;
-          for (const char* align : {"4", "8", "16"}) {
-            test::expect_inputs_match<RmsNormBwd>(keys + " layout=row_strided align=" + align);
-          }
-        }
-      }
-    }
-  }
-}
+using Valid = test::RmsNormBwdArguments;
+using Errors = test::MatchErrors<Valid>;
 
 TEST(RmsNormBwdContract, ParseCompletes) {
-  const auto parse = [](std::string_view keys) {
-    return RmsNormBwd::parse(split_key_values(keys));
-  };
+  constexpr auto parse = &test::parse<RmsNormBwd>;
   EXPECT_EQ(parse("dtype=f32").weight, kF32);
   EXPECT_EQ(parse("dtype=f32").dweight, kF32);
   EXPECT_EQ(parse("dtype=f32 weight=bf16").dweight, kBF16);
@@ -90,9 +27,7 @@ TEST(RmsNormBwdContract, ParseCompletes) {
 }
 
 TEST(RmsNormBwdContract, PrintLeavesOutWhatParseCompletes) {
-  const auto through = [](std::string_view keys) {
-    return RmsNormBwd::print(RmsNormBwd::parse(split_key_values(keys)));
-  };
+  constexpr auto through = &test::printed<RmsNormBwd>;
   EXPECT_EQ(through(""), "rows=4096 cols=4096 dtype=bf16");
   EXPECT_EQ(through("weight=f32"), "rows=4096 cols=4096 dtype=bf16 weight=f32");
   EXPECT_EQ(through("dweight=f32"), "rows=4096 cols=4096 dtype=bf16 dweight=f32");
@@ -100,63 +35,52 @@ TEST(RmsNormBwdContract, PrintLeavesOutWhatParseCompletes) {
 }
 
 TEST(RmsNormBwdContract, ParseErrors) {
-  GoldenErrors errors("errors/rms_norm_bwd_parse.txt");
-  for (const char* keys :
-       {"dtype=i8", "weight=i8", "residual=f8e4m3", "dweight=f16", "dweight=f32 weight=none",
-        "dtype=f64 weight=f32", "residual=f64", "dtype=f64 dweight=f32", "align=1",
-        "cols=33 align=4", "rows=1 layout=row_strided", "cols=262145", "offset=2",
-        "dtype=f64 align=4", "dresidual=f32"}) {
-    errors.add(keys, [keys] { static_cast<void>(RmsNormBwd::parse(split_key_values(keys))); });
-  }
+  test::expect_parse_errors<RmsNormBwd>(
+      {"dtype=i8", "weight=i8", "residual=f8e4m3", "dweight=f16", "dweight=f32 weight=none",
+       "dtype=f64 weight=f32", "residual=f64", "dtype=f64 dweight=f32", "align=1",
+       "cols=33 align=4", "rows=1 layout=row_strided", "cols=262145", "offset=2",
+       "dtype=f64 align=4", "dresidual=f32"});
 }
 
 TEST(RmsNormBwdContract, WrongTensors) {
-  GoldenErrors errors("errors/rms_norm_bwd_tensors.txt");
-  add(errors, "no dy", [](Valid&, auto& args) { args.dy = {}; });
-  add(errors, "no x", [](Valid&, auto& args) { args.x = {}; });
-  add(errors, "no dx", [](Valid&, auto& args) { args.dx = {}; });
-  add(errors, "x dtype", [](Valid& v, auto& args) { args.x = v.make({4, 6}, kI32); });
-  add(errors, "dy dtype", [](Valid& v, auto& args) { args.dy = v.make({4, 6}, kF32); });
-  add(errors, "dx dtype", [](Valid& v, auto& args) { args.dx = v.make({4, 6}, kF32); });
-  add(errors, "rstd dtype", [](Valid& v, auto& args) { args.rstd = v.make({4}, kF64); });
-  add(errors, "dweight dtype", [](Valid& v, auto& args) { args.dweight = v.make({6}, kF16); });
-  add(errors, "f64 weight", [](Valid& v, auto& args) {
+  Errors errors("tensors");
+  errors.add("no dy", [](Valid&, auto& args) { args.dy = {}; });
+  errors.add("no x", [](Valid&, auto& args) { args.x = {}; });
+  errors.add("no dx", [](Valid&, auto& args) { args.dx = {}; });
+  errors.add("x dtype", [](Valid& v, auto& args) { args.x = v.make({4, 6}, kI32); });
+  errors.add("dy dtype", [](Valid& v, auto& args) { args.dy = v.make({4, 6}, kF32); });
+  errors.add("dx dtype", [](Valid& v, auto& args) { args.dx = v.make({4, 6}, kF32); });
+  errors.add("rstd dtype", [](Valid& v, auto& args) { args.rstd = v.make({4}, kF64); });
+  errors.add("dweight dtype", [](Valid& v, auto& args) { args.dweight = v.make({6}, kF16); });
+  errors.add("f64 weight", [](Valid& v, auto& args) {
     args.weight = v.make({6}, kF64);
     args.dweight = {};
   });
-  add(errors, "dy rows", [](Valid& v, auto& args) { args.dy = v.make({3, 6}, kBF16); });
-  add(errors, "dx cols", [](Valid& v, auto& args) { args.dx = v.make({4, 7}, kBF16); });
-  add(errors, "rstd size", [](Valid& v, auto& args) { args.rstd = v.make({5}, kF32); });
-  add(errors, "dweight size", [](Valid& v, auto& args) { args.dweight = v.make({5}, kF32); });
-  add(errors, "dweight without weight", [](Valid&, auto& args) { args.weight = {}; });
-  add(errors, "dy transposed",
-      [](Valid& v, auto& args) { args.dy = v.make({6, 4}, kBF16).transpose(0, 1); });
-  add(errors, "dx on another device",
-      [](Valid&, auto& args) { args.dx = {args.dx.data(), kBF16, {4, 6}, cuda_device(0)}; });
+  errors.add("dy rows", [](Valid& v, auto& args) { args.dy = v.make({3, 6}, kBF16); });
+  errors.add("dx cols", [](Valid& v, auto& args) { args.dx = v.make({4, 7}, kBF16); });
+  errors.add("rstd size", [](Valid& v, auto& args) { args.rstd = v.make({5}, kF32); });
+  errors.add("dweight size", [](Valid& v, auto& args) { args.dweight = v.make({5}, kF32); });
+  errors.add("dweight without weight", [](Valid&, auto& args) { args.weight = {}; });
+  errors.add("dy transposed",
+             [](Valid& v, auto& args) { args.dy = v.make({6, 4}, kBF16).transpose(0, 1); });
+  errors.add("dx on another device",
+             [](Valid&, auto& args) { args.dx = {args.dx.data(), kBF16, {4, 6}, cuda_device(0)}; });
 }
 
 TEST(RmsNormBwdContract, WrongOverlaps) {
-  GoldenErrors errors("errors/rms_norm_bwd_overlaps.txt");
-  add(errors, "dx is x", [](Valid&, auto& args) { args.dx = args.x; });
-  add(errors, "dx partly dy", [](Valid& v, auto& args) {
+  Errors errors("overlaps");
+  errors.add("dx is x", [](Valid&, auto& args) { args.dx = args.x; });
+  errors.add("dx partly dy", [](Valid& v, auto& args) {
     const TensorView rows = v.make({5, 6}, kBF16);
     args.dy = rows.slice(0, 0, 4);
     args.dx = rows.slice(0, 1, 5);
   });
-  add(errors, "dx over the residual of another dtype",
-      [](Valid&, auto& args) { args.dx = {args.dresidual_out.data(), kBF16, {4, 6}, kCpuDevice}; });
-  add(errors, "dweight is weight", [](Valid&, auto& args) { args.dweight = args.weight; });
-  add(errors, "dweight over dx",
-      [](Valid&, auto& args) { args.dweight = {args.dx.data(), kF32, {6}, kCpuDevice}; });
-}
-
-TEST(RmsNormBwdContract, WrongScalars) {
-  GoldenErrors errors("errors/rms_norm_bwd_scalars.txt");
-  add(errors, "eps 0", [](Valid&, auto& args) { args.eps = 0; });
-  add(errors, "eps NaN",
-      [](Valid&, auto& args) { args.eps = std::numeric_limits<double>::quiet_NaN(); });
-  add(errors, "offset", [](Valid&, auto& args) { args.offset = 2; });
-  add(errors, "rounding", [](Valid&, auto& args) { args.rounding = RmsNorm::Rounding{7}; });
+  errors.add("dx over the residual of another dtype", [](Valid&, auto& args) {
+    args.dx = {args.dresidual_out.data(), kBF16, {4, 6}, kCpuDevice};
+  });
+  errors.add("dweight is weight", [](Valid&, auto& args) { args.dweight = args.weight; });
+  errors.add("dweight over dx",
+             [](Valid&, auto& args) { args.dweight = {args.dx.data(), kF32, {6}, kCpuDevice}; });
 }
 
 TEST(RmsNormBwdContract, AcceptsInPlace) {
@@ -181,16 +105,9 @@ TEST(RmsNormBwdContract, AcceptsAnyLeadingDimensionsAndNoRows) {
   EXPECT_EQ(RmsNormBwd::work(problem).min_bytes, 0);
 }
 
-TEST(RmsNormBwdContract, MatchAllocatesNothing) {
-  const Valid valid;
-  const auto before = test::allocations();
-  for (int i = 0; i < 10; ++i) static_cast<void>(RmsNormBwd::match(valid.args));
-  EXPECT_EQ(test::allocations(), before);
-}
-
 TEST(RmsNormBwdContract, WorkCountsEveryByteOnce) {
   const auto bytes = [](std::string_view keys) {
-    return RmsNormBwd::work(RmsNormBwd::parse(split_key_values(keys))).min_bytes;
+    return RmsNormBwd::work(test::parse<RmsNormBwd>(keys)).min_bytes;
   };
   EXPECT_EQ(bytes("rows=10 cols=8 dtype=bf16 weight=none"), 10 * 8 * 6);
   EXPECT_EQ(bytes("rows=10 cols=8 dtype=bf16"), 10 * 8 * 6 + 16 + 16);
@@ -201,7 +118,7 @@ TEST(RmsNormBwdContract, WorkCountsEveryByteOnce) {
 
 /// The largest error of dx and dweight, in tolerances, of the reference on spoiled arguments.
 double error_of(std::string_view keys, const std::function<void(RmsNormBwd::Args&)>& spoil) {
-  const auto problem = RmsNormBwd::parse(split_key_values(keys));
+  const auto problem = test::parse<RmsNormBwd>(keys);
   Rng rng(1);
   auto inputs = RmsNormBwd::make_inputs(problem, rng);
   const auto outputs = [&](RmsNormBwd::Args& args) {
@@ -241,7 +158,7 @@ TEST(RmsNormBwdContract, AForgottenTermShows) {
 
 TEST(RmsNormBwdContract, AnF16SumOfManyRowsStaysFinite) {
   const auto scale = [](std::string_view keys) {
-    return RmsNormBwd::gradient_scale(RmsNormBwd::parse(split_key_values(keys)));
+    return RmsNormBwd::gradient_scale(test::parse<RmsNormBwd>(keys));
   };
   EXPECT_EQ(scale("rows=16384 dtype=f16"), 1);
   EXPECT_EQ(scale("rows=32768 dtype=f16"), 0.5);

@@ -1,6 +1,5 @@
-// silu_mul_bwd/cpu/rows_v1 against the reference.
-
-#include "src/cpu/hwy_targets.h"  // before Highway, as where the variant is compiled
+// silu_mul_bwd/cpu/rows_v1 against the reference, in place and with special values; otherwise see
+// gated_rows_test.cc.
 
 #include <cmath>
 #include <cstdint>
@@ -9,7 +8,6 @@
 #include <vector>
 
 #include <gtest/gtest.h>
-#include <hwy/targets.h>
 
 #include "ops/activation/silu_mul_bwd/contract.h"
 #include "tests/unit/ops/op_test.h"
@@ -17,56 +15,12 @@
 namespace einkorn {
 namespace {
 
-using test::expect_correct;
 using test::expect_correct_args;
 using test::tensor_of;
-
-constexpr const char* kDTypes[] = {"f32", "f16", "bf16"};
-constexpr const char* kPackings[] = {"split", "halves", "interleaved"};
-
-void expect_rows(const std::string& keys) { expect_correct("silu_mul_bwd", "cpu/rows_v1", keys); }
 
 void expect_rows_args(const SiluMulBwd::Args& args, const std::vector<Tensor>& storage,
                       const std::string& title) {
   expect_correct_args("silu_mul_bwd", "cpu/rows_v1", args, storage, title);
-}
-
-TEST(SiluMulBwdRows, EveryForm) {
-  for (const std::string dtype : kDTypes) {
-    for (const std::string packing : kPackings) {
-      for (const std::string clamp : {"false", "true"}) {
-        for (const std::string rounding : {"once", "silu"}) {
-          const std::string keys = "rows=5 dtype=" + dtype + " packing=" + packing +
-                                   " clamp=" + clamp + " rounding=" + rounding;
-          expect_rows(keys + " cols=131");
-          expect_rows(keys + " cols=128 layout=row_strided");
-        }
-      }
-    }
-  }
-}
-
-TEST(SiluMulBwdRows, EveryKindOfLength) {
-  for (const std::string cols :
-       {"1", "2", "3", "7", "15", "16", "17", "31", "33", "64", "1000", "4097", "8192", "20001"}) {
-    for (const std::string packing : kPackings) {
-      expect_rows("rows=3 dtype=bf16 cols=" + cols + " packing=" + packing);
-      expect_rows("rows=3 dtype=f32 cols=" + cols + " packing=" + packing);
-    }
-  }
-  expect_rows("rows=2 cols=1000003 dtype=bf16");
-  expect_rows("rows=3000 cols=9 dtype=f16");
-  expect_rows("rows=0 cols=9 dtype=f16");
-}
-
-TEST(SiluMulBwdRows, EveryAlignment) {
-  for (const std::string packing : kPackings) {
-    for (const std::string align : {"2", "4", "8", "16"}) {
-      const std::string keys = "rows=7 dtype=bf16 cols=64 packing=" + packing + " align=" + align;
-      expect_rows(keys);
-      expect_rows(keys + " layout=row_strided");
-    }
-  }
 }
 
 TEST(SiluMulBwdRows, InPlace) {
@@ -135,26 +89,6 @@ TEST(SiluMulBwdRows, InfinityAndNan) {
       }
     }
   }
-}
-
-// Each instruction set that was compiled and is here.
-TEST(SiluMulBwdRows, EveryInstructionSet) {
-  const std::vector<std::int64_t> targets = hwy::SupportedAndGeneratedTargets();
-  ASSERT_FALSE(targets.empty());
-  for (const std::int64_t target : targets) {
-    SCOPED_TRACE(hwy::TargetName(target));
-    hwy::SetSupportedTargetsForTest(target);
-    hwy::GetChosenTarget().DeInit();
-    for (const std::string dtype : kDTypes) {
-      for (const std::string packing : kPackings) {
-        expect_rows("rows=4 cols=149 dtype=" + dtype + " packing=" + packing);
-        expect_rows("rows=4 cols=2000 clamp=true rounding=silu dtype=" + dtype +
-                    " packing=" + packing);
-      }
-    }
-  }
-  hwy::SetSupportedTargetsForTest(0);
-  hwy::GetChosenTarget().DeInit();
 }
 
 }  // namespace

@@ -3,9 +3,9 @@
 #include <string>
 #include <vector>
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "src/trials/embedded.h"
 #include "tests/unit/file_tree.h"
 
 namespace einkorn::trials {
@@ -46,12 +46,33 @@ TEST(SourceDigest, WhatCannotBeReadHasNone) {
 }
 
 TEST(HostSources, AreListed) {
-  bool found = false;
   for (const EmbeddedFile& file : host_source_digests()) {
     EXPECT_EQ(file.text.size(), 16U) << file.path;
-    found = found || file.path == "ops/norm/rms_norm/cpu/rows_v1.cc";
+  }
+}
+
+TEST(HostFiles, AreTheVariantsItsOpsAndItsFamilys) {
+  std::vector<std::string> paths;
+  for (const EmbeddedFile& file : host_files("silu_mul_bwd/smxx/flat_v1")) {
+    paths.emplace_back(file.path);
+  }
+  EXPECT_THAT(paths, testing::IsSupersetOf({"ops/activation/flat.h", "ops/activation/gated.h",
+                                            "ops/activation/silu_mul_bwd/contract.h",
+                                            "ops/activation/silu_mul_bwd/launch.h",
+                                            "ops/activation/silu_mul_bwd/smxx/flat_v1.cc"}));
+  // Of its family no sources, of other ops and families nothing, nor what runs on a CPU only.
+  EXPECT_THAT(paths, testing::Each(testing::AnyOf(
+                         testing::MatchesRegex("ops/activation/(silu_mul_bwd/)?[a-z_]+\\.h"),
+                         "ops/activation/silu_mul_bwd/smxx/flat_v1.cc")));
+}
+
+TEST(HostFiles, OfACpuVariantIncludeTheCpus) {
+  bool found = false;
+  for (const EmbeddedFile& file : host_files("rms_norm/cpu/rows_v1")) {
+    found |= file.path == "src/cpu/codec-inl.h";
   }
   EXPECT_TRUE(found);
+  EXPECT_TRUE(host_files("mine/cpu/a_v1").empty());
 }
 
 }  // namespace

@@ -6,13 +6,13 @@
 #include <einkorn/expression.h>
 #include <fmt/format.h>
 
+#include "ops/launch.h"
 #include "ops/norm/rms_norm/contract.h"
 #include "ops/norm/rms_norm/launch.h"
 
 namespace einkorn::rms_norm::smxx {
 
 struct LoopV1 {
-  static constexpr std::int64_t kMaxBlocks = 0x7fffffff;  // of a grid's x
   using Problem = RmsNorm::Problem;
 
   static constexpr bool kBatchInvariant = true;  // see supports()
@@ -37,10 +37,7 @@ struct LoopV1 {
   }
 
   static std::optional<Refusal> validate(const Problem&, const Tiling& tiling, const DeviceInfo&) {
-    if (tiling.threads >= 32 && tiling.threads <= 1024 && tiling.threads % 32 == 0) {
-      return std::nullopt;
-    }
-    return Refusal{fmt::format("threads {} is not a multiple of 32 up to 1024", tiling.threads)};
+    return cuda::refuse_threads(tiling.threads);
   }
 
   static std::vector<Tiling> tilings(const Problem& problem, const DeviceInfo&) {
@@ -54,10 +51,8 @@ struct LoopV1 {
   static Plan plan(const Problem& problem, const Tiling& tiling, const DeviceInfo& device) {
     Plan out;
     if (problem.rows == 0) return out;
-    cuda::Launch launch;
-    launch.grid.x = static_cast<std::uint32_t>(std::min(problem.rows, kMaxBlocks));
-    launch.block.x = static_cast<std::uint32_t>(tiling.threads);
-    launch.pdl = device.cc >= 90;
+    const cuda::Launch launch =
+        cuda::line_of_blocks(std::min(problem.rows, cuda::kMaxBlocks), tiling.threads, device);
     LaunchStage stage = launch_stage<RmsNorm::Args, Params>(
         "loop_v1", "ops/norm/rms_norm/smxx/loop_v1.cu",
         jit::instantiate("einkorn::rms_norm::smxx::loop_v1",

@@ -5,6 +5,7 @@
 #include <einkorn/expression.h>
 #include <fmt/format.h>
 
+#include "ops/launch.h"
 #include "ops/norm/rms_norm/contract.h"
 #include "ops/norm/rms_norm/launch.h"
 
@@ -43,8 +44,8 @@ struct RowsV1 {
   }
 
   static std::optional<Refusal> supports(const Problem& problem, const DeviceInfo& device) {
-    if (problem.rows > 0x7fffffff) {
-      return Refusal{fmt::format("rows {} > 2147483647, the widest grid", problem.rows)};
+    if (problem.rows > cuda::kMaxBlocks) {
+      return Refusal{fmt::format("rows {} > {}, the widest grid", problem.rows, cuda::kMaxBlocks)};
     }
     if (!tilings(problem, device).empty()) return std::nullopt;
     return Refusal{
@@ -123,10 +124,8 @@ struct RowsV1 {
     if (problem.rows == 0) return out;
     const int vec = vector_width(problem);
     const bool exact = std::int64_t{tiling.lanes} * tiling.items * vec == problem.cols;
-    cuda::Launch launch;
-    launch.grid.x = static_cast<std::uint32_t>((problem.rows + tiling.rows - 1) / tiling.rows);
-    launch.block.x = static_cast<std::uint32_t>(tiling.lanes * tiling.rows);
-    launch.pdl = device.cc >= 90;
+    const cuda::Launch launch = cuda::line_of_blocks((problem.rows + tiling.rows - 1) / tiling.rows,
+                                                     tiling.lanes * tiling.rows, device);
     Params params = make_params(problem);
     if (launch.pdl) params.early_blocks = resident_blocks(device, launch.block.x);
     LaunchStage stage = launch_stage<RmsNorm::Args, Params>(

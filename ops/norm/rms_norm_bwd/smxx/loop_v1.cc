@@ -5,6 +5,7 @@
 #include <einkorn/expression.h>
 #include <fmt/format.h>
 
+#include "ops/launch.h"
 #include "ops/norm/rms_norm_bwd/contract.h"
 #include "ops/norm/rms_norm_bwd/launch.h"
 
@@ -14,8 +15,7 @@ struct LoopV1 {
   using Problem = RmsNormBwd::Problem;
 
   static constexpr const char* kFile = "ops/norm/rms_norm_bwd/smxx/loop_v1.cu";
-  static constexpr std::int64_t kMaxBlocks = 0x7fffffff;  // of a grid's x
-  static constexpr int kTileWarps = 8;                    // as in the kernel
+  static constexpr int kTileWarps = 8;  // as in the kernel
   static constexpr int kTileThreads = kTileWarps * 32;
 
   /// dx of a row does not depend on other rows; dweight is over all of them by its meaning.
@@ -36,13 +36,11 @@ struct LoopV1 {
 
   static std::optional<Refusal> validate(const Problem& problem, const Tiling& tiling,
                                          const DeviceInfo&) {
-    if (tiling.threads < 32 || tiling.threads > 1024 || tiling.threads % 32 != 0) {
-      return Refusal{fmt::format("threads {} is not a multiple of 32 up to 1024", tiling.threads)};
-    }
+    if (auto refusal = cuda::refuse_threads(tiling.threads)) return refusal;
     // 8 parts of 8 warps are the 64 sums that the contract asks for.
-    if (tiling.parts < 8 || tiling.parts * tiles(problem) > kMaxBlocks) {
+    if (tiling.parts < 8 || tiling.parts * tiles(problem) > cuda::kMaxBlocks) {
       return Refusal{fmt::format("parts {} is not from 8 to {}, of {} tiles each", tiling.parts,
-                                 kMaxBlocks / tiles(problem), tiles(problem))};
+                                 cuda::kMaxBlocks / tiles(problem), tiles(problem))};
     }
     return std::nullopt;
   }
@@ -80,10 +78,8 @@ struct LoopV1 {
 
   static LaunchStage factors_stage(const Problem& problem, const Tiling& tiling,
                                    const Params& params, const DeviceInfo& device) {
-    cuda::Launch launch;
-    launch.grid.x = static_cast<std::uint32_t>(std::min(problem.rows, kMaxBlocks));
-    launch.block.x = static_cast<std::uint32_t>(tiling.threads);
-    launch.pdl = device.cc >= 90;
+    const cuda::Launch launch =
+        cuda::line_of_blocks(std::min(problem.rows, cuda::kMaxBlocks), tiling.threads, device);
     LaunchStage stage = launch_stage<RmsNormBwd::Args, Params>(
         "factors", kFile,
         jit::instantiate("einkorn::rms_norm_bwd::smxx::loop_v1_factors",
@@ -99,10 +95,8 @@ struct LoopV1 {
   static LaunchStage gradients_stage(const Problem& problem, const Params& params,
                                      const DeviceInfo& device) {
     const int vec = vector_width(problem);
-    cuda::Launch launch;
-    launch.grid.x = static_cast<std::uint32_t>(params.partial_rows * tiles(problem));
-    launch.block.x = kTileThreads;
-    launch.pdl = device.cc >= 90;
+    const cuda::Launch launch =
+        cuda::line_of_blocks(params.partial_rows * tiles(problem), kTileThreads, device);
     LaunchStage stage = launch_stage<RmsNormBwd::Args, Params>(
         "loop_v1", kFile,
         jit::instantiate("einkorn::rms_norm_bwd::smxx::loop_v1",

@@ -7,6 +7,7 @@
 #include <einkorn/expression.h>
 #include <fmt/format.h>
 
+#include "ops/launch.h"
 #include "ops/norm/rms_norm_bwd/contract.h"
 #include "ops/norm/rms_norm_bwd/launch.h"
 
@@ -16,10 +17,9 @@ struct RowsV1 {
   using Problem = RmsNormBwd::Problem;
 
   static constexpr const char* kFile = "ops/norm/rms_norm_bwd/smxx/rows_v1.cu";
-  static constexpr std::int64_t kMaxBlocks = 0x7fffffff;  // of a grid's x
-  static constexpr std::int64_t kMaxSmem = 48 * 1024;     // static, a block
-  static constexpr int kMaxElements = 32;                 // of a row, a thread
-  static constexpr std::int64_t kMinSums = 64;            // partial sums that the contract asks for
+  static constexpr std::int64_t kMaxSmem = 48 * 1024;  // static, a block
+  static constexpr int kMaxElements = 32;              // of a row, a thread
+  static constexpr std::int64_t kMinSums = 64;         // partial sums that the contract asks for
 
   /// dx of a row does not depend on other rows, since how a row is shared out follows from its
   /// length alone; dweight is over all of them by its meaning.
@@ -167,7 +167,7 @@ struct RowsV1 {
   static std::int64_t grid(const Problem& problem, const Tiling& tiling, const DeviceInfo& device) {
     const std::int64_t all = (problem.rows + tiling.rows - 1) / tiling.rows;
     const std::int64_t staying = std::int64_t{device.sm_count} * tiling.blocks;
-    return std::min({all, std::max(staying, kMinSums), kMaxBlocks});
+    return std::min({all, std::max(staying, kMinSums), cuda::kMaxBlocks});
   }
 
   static Plan plan(const Problem& problem, const Tiling& tiling, const DeviceInfo& device) {
@@ -183,10 +183,7 @@ struct RowsV1 {
                                 const DeviceInfo& device) {
     const int vec = vector_width(problem);
     const bool exact = std::int64_t{tiling.lanes} * tiling.items * vec == problem.cols;
-    cuda::Launch launch;
-    launch.grid.x = static_cast<std::uint32_t>(params.partial_rows);
-    launch.block.x = static_cast<std::uint32_t>(threads(tiling));
-    launch.pdl = device.cc >= 90;
+    const cuda::Launch launch = cuda::line_of_blocks(params.partial_rows, threads(tiling), device);
     LaunchStage stage = launch_stage<RmsNormBwd::Args, Params>(
         "rows_v1", kFile,
         jit::instantiate("einkorn::rms_norm_bwd::smxx::rows_v1",

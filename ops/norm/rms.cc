@@ -1,0 +1,65 @@
+#include "ops/norm/rms.h"
+
+#include <cmath>
+#include <limits>
+
+#include <einkorn/error.h>
+#include <fmt/format.h>
+
+namespace einkorn::rms {
+
+void check_scalars(std::string_view op, double eps, int offset, Rounding rounding) {
+  // The smallest normal f32: variants add eps in f32, and with 0 a row of zeros would give NaN.
+  constexpr double kMinEps = 0x1p-126;
+  constexpr double kMaxEps = std::numeric_limits<float>::max();
+  // Written so that NaN fails, too.
+  EK_CHECK(eps >= kMinEps && eps <= kMaxEps, ErrorKind::kValue,
+           fmt::format("{}: eps value: expected a positive finite f32 number, got {}\n"
+                       "  hint: models use 1e-6 or 1e-5",
+                       op, eps));
+  EK_CHECK(offset == 0 || offset == 1, ErrorKind::kValue,
+           fmt::format("{}: offset value: expected 0 or 1, got {}\n"
+                       "  hint: 1 is for weights that start from zero (gemma), 0 for all others",
+                       op, offset));
+  EK_CHECK(static_cast<unsigned>(rounding) < EnumNames<Rounding>::kNames.size(), ErrorKind::kValue,
+           fmt::format("{}: rounding value: expected llama, gemma or none, got the number {}", op,
+                       static_cast<unsigned>(rounding)));
+}
+
+void match_weight(std::string_view op, const TensorView& weight, cpu::RowNames& names) {
+  if (!weight.defined()) return;
+  match(op, "weight", weight)
+      .shape(names.cols)
+      .dtype(kF32, kF16, kBF16, kF64)
+      .on(names.device)
+      .contiguous()
+      .verify();
+}
+
+void match_rstd(std::string_view op, const TensorView& rstd, cpu::RowNames& names) {
+  if (!rstd.defined()) return;
+  match(op, "rstd", rstd)
+      .shape(names.lead)
+      .dtype(names.dtype.value() == kF64 ? kF64 : kF32)
+      .on(names.device)
+      .contiguous()
+      .verify();
+}
+
+void check_all_or_no_f64(std::string_view op, DType x, std::string_view argument,
+                         std::optional<DType> dtype) {
+  EK_CHECK(!dtype || (*dtype == kF64) == (x == kF64), ErrorKind::kType,
+           fmt::format("{}: {} dtype: expected f64 for all tensors or for none, got {} with x in "
+                       "{}",
+                       op, argument, name(*dtype), name(x)));
+}
+
+double sum_error(std::int64_t cols) { return 128 + std::log2(static_cast<double>(cols)) + 3; }
+
+double reciprocal_error(std::int64_t cols) { return sum_error(cols) / 2 + 4; }
+
+double flips(Rounding rounding) {
+  return rounding == Rounding::kLlama ? 2 : rounding == Rounding::kNone ? 4 : 0;
+}
+
+}  // namespace einkorn::rms
