@@ -1,0 +1,10 @@
+"""Brings an operator over from another repository without losing its meaning.
+
+Needs the parsers of the extra `port`; no torch, no GPU, and not this library's native part. The
+module of a verb has its function: `einkorn.port.survey.survey`.
+"""
+
+from einkorn.port.errors import PortError
+from einkorn.port.model import Contract, Gap, Launch, Registration, Survey
+
+__all__ = ["Contract", "Gap", "Launch", "PortError", "Registration", "Survey"]

@@ -1,0 +1,91 @@
+"""How native functions are made known to Python, and Python functions to frameworks."""
+
+import re
+
+from einkorn.port import registrations_cpp, registrations_python, syntax
+from einkorn.port.cpp import CppIndex, Function
+from einkorn.port.embedded import embed_all
+from einkorn.port.extensions import Extensions
+from einkorn.port.model import Registration
+from einkorn.port.python_code import PyFunction, PythonIndex
+from einkorn.port.python_names import PythonNames
+from einkorn.port.syntax import Node
+
+_LIBRARY = re.compile(r"\b(?:CDLL|PyDLL|WinDLL|OleDLL|LoadLibrary|dlopen)$")
+
+
+def registrations_of(
+    cpp: CppIndex, python: PythonIndex, files: list[str] | None = None
+) -> list[Registration]:
+    """All kinds, by file and line; of `files` only where given. Gaps are added to the tree's."""
+    names = PythonNames(python)
+    wanted = None if files is None else set(files)
+    found: list[Registration] = []
+    extensions = Extensions(python)
+    for file in (*cpp.sources.cpp_files, *embed_all(cpp, names)):
+        if wanted is None or file in wanted:
+            found += registrations_cpp.registrations_in(cpp, file, extensions)
+    for file in python.sources.python_files:
+        if wanted is None or file in wanted:
+            found += registrations_python.registrations_in(names, file)
+    found += [one for one in _ctypes(cpp, names) if wanted is None or one.file in wanted]
+    return sorted(dict.fromkeys(found), key=lambda one: (one.file, one.line))
+
+
+def _ctypes(cpp: CppIndex, names: PythonNames) -> list[Registration]:
+    """Functions of C linkage that Python takes from a library it has opened."""
+    index = names.index
+    openers = ("CDLL", "LoadLibrary", "PyDLL", "WinDLL", "dlopen")
+    if not any(index.sources.containing(word, index.sources.python_files) for word in openers):
+        return []
+    exported = _exported(cpp)
+    found: dict[str, Registration] = {}
+    for file in index.sources.python_files:
+        if not exported.keys() & index.sources.words(file):
+            continue
+        module = index.module(file)
+        for node in syntax.walk(module.root, {"attribute"}):
+            last = syntax.child(node, "attribute")
+            name = syntax.text_of(last) if last is not None else ""
+            if name not in exported or name in found:
+                continue
+            inside = _function_around(node, names, file)
+            targets = names.evaluate(node, file, inside)
+            if any(one.path == name and _LIBRARY.search(one.dotted) for one in targets):
+                function = exported[name]
+                found[name] = Registration(
+                    "ctypes", syntax.text_of(node), function.symbol, function.file, function.line
+                )
+    return list(found.values())
+
+
+def _function_around(node: Node, names: PythonNames, file: str) -> PyFunction | None:
+    for above in syntax.ancestors(node):
+        if above.type == "function_definition":
+            found = (one for one in names.index.functions_in(file) if one.node == above)
+            return next(found, None)
+    return None
+
+
+def _exported(cpp: CppIndex) -> dict[str, Function]:
+    """Definitions with C linkage, said where they are or where they are declared."""
+    declared: set[str] = set()
+    for file in cpp.sources.cpp_files:
+        if 'extern "C"' in cpp.sources.text(file):
+            for function in cpp.functions_in(file):
+                if has_c_linkage(function):
+                    declared.add(function.name)
+    found = {}
+    for name in sorted(declared):
+        definitions = [one for one in cpp.named(name) if one.is_definition and one.symbol == name]
+        if definitions:
+            found[name] = definitions[0]
+    return found
+
+
+def has_c_linkage(function: Function) -> bool:
+    """Whether it stands in an extern "C"."""
+    return any(
+        above.type == "linkage_specification" and '"C"' in syntax.raw_text_of(above)[:16]
+        for above in syntax.ancestors(function.node)
+    )

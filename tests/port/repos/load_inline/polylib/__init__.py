@@ -1,0 +1,3 @@
+from .horner import horner, powers
+
+__all__ = ["horner", "powers"]

@@ -1,0 +1,3 @@
+from .scale import scale_rows
+
+__all__ = ["scale_rows"]

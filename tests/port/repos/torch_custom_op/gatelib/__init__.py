@@ -1,0 +1,3 @@
+from gatelib.gate import gate, gate_add
+
+__all__ = ["gate", "gate_add"]
