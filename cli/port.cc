@@ -37,6 +37,7 @@ int port(std::span<char*> arguments) {
   std::vector<std::string> words{python_command(), "-P", "-m", "einkorn.port"};
   words.insert(words.end(), arguments.begin(), arguments.end());
   std::vector<char*> pointers;
+  pointers.reserve(words.size() + 1);
   for (std::string& word : words) pointers.push_back(word.data());
   pointers.push_back(nullptr);
   std::fflush(nullptr);

@@ -4,6 +4,7 @@
 #include <bit>
 #include <cmath>
 #include <cstring>
+#include <limits>
 
 #include <einkorn/error.h>
 #include <fmt/format.h>
@@ -103,7 +104,7 @@ void fill_normal(const TensorView& tensor, double mean, double deviation, Rng& r
 }
 
 int natural_align(const LayoutRules& rules) {
-  if (rules.strided || rules.rows <= 1) return kMaxAlign;
+  if (rules.strided.value_or(false) || rules.rows <= 1) return kMaxAlign;
   std::uint64_t bits = kMaxAlign;
   for (std::int64_t bytes : rules.row_bytes) bits |= static_cast<std::uint64_t>(bytes);
   return 1 << std::countr_zero(bits);
@@ -117,7 +118,7 @@ void check_layout(const LayoutRules& rules, int align) {
              fmt::format("{}: rows: expected tensors of fewer than 2^56 bytes, got {} rows of {}",
                          rules.op, rules.rows, bytes));
   }
-  EK_CHECK(!rules.strided || rules.rows > 1, ErrorKind::kValue,
+  EK_CHECK(!rules.strided.value_or(false) || rules.rows > 1, ErrorKind::kValue,
            fmt::format("{}: layout: expected contiguous with fewer than two rows, got row_strided\n"
                        "  hint: the stride between rows means nothing here; leave layout out",
                        rules.op));
@@ -128,10 +129,11 @@ void check_layout(const LayoutRules& rules, int align) {
            fmt::format("{}: align: expected at least an element's size, {} bytes, got {}", rules.op,
                        rules.smallest_element, align));
   const int natural = natural_align(rules);
-  EK_CHECK(align <= natural, ErrorKind::kValue,
-           fmt::format("{}: align: expected at most {}, which divides the bytes of a row, got {}\n"
-                       "  hint: layout=row_strided pads rows to any alignment",
-                       rules.op, natural, align));
+  EK_CHECK(
+      align <= natural, ErrorKind::kValue,
+      fmt::format("{}: align: expected at most {}, which divides the bytes of a row, got {}{}",
+                  rules.op, natural, align,
+                  rules.strided ? "\n  hint: layout=row_strided pads rows to any alignment" : ""));
 }
 
 int parsed_align(const LayoutRules& rules, const KeyValues& pairs, int align) {
@@ -143,6 +145,17 @@ int parsed_align(const LayoutRules& rules, const KeyValues& pairs, int align) {
 void check_dtype(std::string_view op, std::string_view key, DType dtype) {
   EK_CHECK(kDTypes.has(dtype), ErrorKind::kValue,
            fmt::format("{}: {}: expected f32, f16, bf16 or f64, got {}", op, key, name(dtype)));
+}
+
+void check_eps(std::string_view op, double eps) {
+  // The smallest normal f32: variants add eps in f32, and with 0 a row of zeros would give NaN.
+  constexpr double kMinEps = 0x1p-126;
+  constexpr double kMaxEps = std::numeric_limits<float>::max();
+  // Written so that NaN fails, too.
+  EK_CHECK(eps >= kMinEps && eps <= kMaxEps, ErrorKind::kValue,
+           fmt::format("{}: eps value: expected a positive finite f32 number, got {}\n"
+                       "  hint: models use 1e-6 or 1e-5",
+                       op, eps));
 }
 
 std::vector<Key> with_dtypes(std::vector<Key> keys, std::string_view dtypes) {

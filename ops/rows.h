@@ -62,11 +62,12 @@ inline std::optional<Refusal> f64_refusal(DType dtype) {
 
 /// The names that the tensors of one call share.
 struct RowNames {
-  explicit RowNames(std::int64_t max_cols) : cols("cols", Range{1, max_cols}) {}
+  explicit RowNames(std::int64_t max_cols, DTypeSet dtypes = kDTypes)
+      : cols("cols", Range{1, max_cols}), dtype("dtype", dtypes) {}
 
   Leading lead;
   Dim cols;
-  DTypeVar dtype{"dtype", kDTypes};
+  DTypeVar dtype;
   DeviceVar device;
 };
 
@@ -130,7 +131,7 @@ void fill_normal(const TensorView& tensor, double mean, double deviation, Rng& r
 struct LayoutRules {
   std::string_view op;
   std::int64_t rows = 0;
-  bool strided = false;
+  std::optional<bool> strided = {};          ///< nothing: the op has no strided rows
   int smallest_element = 8;                  ///< bytes
   std::vector<std::int64_t> row_bytes = {};  ///< of a gapless row of each kind of tensor
 
@@ -150,6 +151,9 @@ void check_layout(const LayoutRules& rules, int align);
 /// A parsed problem's `align`, checked; where no key gave it, the largest. It follows from all else
 /// in the problem, so it comes last.
 int parsed_align(const LayoutRules& rules, const KeyValues& pairs, int align);
+
+/// ValueError: eps, which is added to a mean of squares, is no positive normal f32.
+void check_eps(std::string_view op, double eps);
 
 /// ValueError unless kDTypes has it.
 void check_dtype(std::string_view op, std::string_view key, DType dtype);

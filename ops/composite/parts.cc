@@ -1,17 +1,11 @@
 #include "ops/composite/parts.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include <einkorn/error.h>
 #include <fmt/format.h>
 
 namespace einkorn::composite {
-
-void check_eps(std::string_view op, double eps) {
-  EK_CHECK(std::isfinite(eps) && eps > 0, ErrorKind::kValue,
-           fmt::format("{}: eps value: expected a positive finite number, got {}", op, eps));
-}
 
 void check_dtype(std::string_view op, DType dtype) {
   EK_CHECK(dtype == kF32 || dtype == kF16 || dtype == kBF16, ErrorKind::kValue,

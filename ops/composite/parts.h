@@ -18,8 +18,6 @@
 
 namespace einkorn::composite {
 
-/// ValueError unless positive and finite.
-void check_eps(std::string_view op, double eps);
 /// ValueError unless f32, f16 or bf16.
 void check_dtype(std::string_view op, DType dtype);
 

@@ -1,7 +1,6 @@
 #include "ops/norm/rms.h"
 
 #include <cmath>
-#include <limits>
 
 #include <einkorn/error.h>
 #include <fmt/format.h>
@@ -9,14 +8,7 @@
 namespace einkorn::rms {
 
 void check_scalars(std::string_view op, double eps, int offset, Rounding rounding) {
-  // The smallest normal f32: variants add eps in f32, and with 0 a row of zeros would give NaN.
-  constexpr double kMinEps = 0x1p-126;
-  constexpr double kMaxEps = std::numeric_limits<float>::max();
-  // Written so that NaN fails, too.
-  EK_CHECK(eps >= kMinEps && eps <= kMaxEps, ErrorKind::kValue,
-           fmt::format("{}: eps value: expected a positive finite f32 number, got {}\n"
-                       "  hint: models use 1e-6 or 1e-5",
-                       op, eps));
+  cpu::check_eps(op, eps);
   EK_CHECK(offset == 0 || offset == 1, ErrorKind::kValue,
            fmt::format("{}: offset value: expected 0 or 1, got {}\n"
                        "  hint: 1 is for weights that start from zero (gemma), 0 for all others",

@@ -66,7 +66,8 @@ def meet_frameworks() -> None:
     """Knows the types of PyTorch before the first call where it is there: that call may be one that
     torch.compile traces, which would be compiled again for a type more.
     """
-    if "torch" in sys.modules and f"{__package__}.torch" not in sys.modules:
+    # None: somebody forbids importing it.
+    if sys.modules.get("torch") is not None and f"{__package__}.torch" not in sys.modules:
         from . import torch  # noqa: F401  (adds its handler)
 
 

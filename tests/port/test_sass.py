@@ -52,6 +52,8 @@ def cubin_of(
         (EXIT, "EXIT"),
         ((0x9F0, 0), "HGMMA"),
         ((0x5B4, 0), "UTMALDG"),
+        ((0x247, 0), "VHMNMX"),
+        ((0x947, 0), "BRA"),
         ((0x1C7, 0), "0x1c7"),  # a form not seen, of two operations that share their other bits
         ((0x1F3, 0), "QGMMA"),  # a form not seen, of an operation with one name
     ],

@@ -16,47 +16,45 @@ RmsNorm::Problem GatedNormPair::Problem::norm() const { return composite::norm_o
 SiluMul::Problem GatedNormPair::Problem::product() const { return composite::product_of(*this); }
 
 GatedNormPair::Problem GatedNormPair::match(const Args& args) {
-  Leading lead;
-  Dim cols{"cols", Range{1, kMaxCols}};
-  DTypeVar dtype{"dtype", kDTypes};
-  DeviceVar device;
+  cpu::RowNames names(kMaxCols, kDTypes);
   einkorn::match(kName, "gate", args.gate)
-      .shape(lead, cols)
-      .dtype(dtype)
-      .on(device)
+      .shape(names.lead, names.cols)
+      .dtype(names.dtype)
+      .on(names.device)
       .contiguous()
       .verify();
   einkorn::match(kName, "up", args.up)
-      .shape(lead, cols)
-      .dtype(dtype)
-      .on(device)
+      .shape(names.lead, names.cols)
+      .dtype(names.dtype)
+      .on(names.device)
       .contiguous()
       .verify();
   einkorn::match(kName, "gate_weight", args.gate_weight)
-      .shape(cols)
-      .dtype(dtype)
-      .on(device)
+      .shape(names.cols)
+      .dtype(names.dtype)
+      .on(names.device)
       .contiguous()
       .verify();
   einkorn::match(kName, "up_weight", args.up_weight)
-      .shape(cols)
-      .dtype(dtype)
-      .on(device)
+      .shape(names.cols)
+      .dtype(names.dtype)
+      .on(names.device)
       .contiguous()
       .verify();
   einkorn::match(kName, "y", args.y)
-      .shape(lead, cols)
-      .dtype(dtype)
-      .on(device)
+      .shape(names.lead, names.cols)
+      .dtype(names.dtype)
+      .on(names.device)
       .contiguous()
       .writable()
       .verify();
-  composite::check_eps(kName, args.eps);
+  cpu::check_eps(kName, args.eps);
   check_overlap(kName, "y", args.y, "gate", args.gate, Overlap::kExactOrNone);
   check_overlap(kName, "y", args.y, "up", args.up, Overlap::kExactOrNone);
   check_overlap(kName, "y", args.y, "gate_weight", args.gate_weight, Overlap::kNone);
   check_overlap(kName, "y", args.y, "up_weight", args.up_weight, Overlap::kNone);
-  Problem problem{lead.rows(), cols.value(), dtype.value()};
+  Problem problem{cpu::matched_rows(kName, "gate", args.gate, names, kMaxRows), names.cols.value(),
+                  names.dtype.value()};
   problem.align = composite::align_of(problem.rows, problem.cols, {args.gate, args.up, args.y},
                                       {args.gate_weight, args.up_weight});
   return problem;

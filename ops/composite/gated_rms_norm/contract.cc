@@ -16,40 +16,38 @@ RmsNorm::Problem GatedRmsNorm::Problem::norm() const { return composite::norm_of
 SiluMul::Problem GatedRmsNorm::Problem::product() const { return composite::product_of(*this); }
 
 GatedRmsNorm::Problem GatedRmsNorm::match(const Args& args) {
-  Leading lead;
-  Dim cols{"cols", Range{1, kMaxCols}};
-  DTypeVar dtype{"dtype", kDTypes};
-  DeviceVar device;
+  cpu::RowNames names(kMaxCols, kDTypes);
   einkorn::match(kName, "x", args.x)
-      .shape(lead, cols)
-      .dtype(dtype)
-      .on(device)
+      .shape(names.lead, names.cols)
+      .dtype(names.dtype)
+      .on(names.device)
       .contiguous()
       .verify();
   einkorn::match(kName, "gate", args.gate)
-      .shape(lead, cols)
-      .dtype(dtype)
-      .on(device)
+      .shape(names.lead, names.cols)
+      .dtype(names.dtype)
+      .on(names.device)
       .contiguous()
       .verify();
   einkorn::match(kName, "weight", args.weight)
-      .shape(cols)
-      .dtype(dtype)
-      .on(device)
+      .shape(names.cols)
+      .dtype(names.dtype)
+      .on(names.device)
       .contiguous()
       .verify();
   einkorn::match(kName, "y", args.y)
-      .shape(lead, cols)
-      .dtype(dtype)
-      .on(device)
+      .shape(names.lead, names.cols)
+      .dtype(names.dtype)
+      .on(names.device)
       .contiguous()
       .writable()
       .verify();
-  composite::check_eps(kName, args.eps);
+  cpu::check_eps(kName, args.eps);
   check_overlap(kName, "y", args.y, "x", args.x, Overlap::kNone);
   check_overlap(kName, "y", args.y, "gate", args.gate, Overlap::kExactOrNone);
   check_overlap(kName, "y", args.y, "weight", args.weight, Overlap::kNone);
-  Problem problem{lead.rows(), cols.value(), dtype.value()};
+  Problem problem{cpu::matched_rows(kName, "x", args.x, names, kMaxRows), names.cols.value(),
+                  names.dtype.value()};
   problem.align =
       composite::align_of(problem.rows, problem.cols, {args.x, args.gate, args.y}, {args.weight});
   return problem;

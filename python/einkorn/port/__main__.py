@@ -7,7 +7,7 @@ import argparse
 import sys
 from collections.abc import Sequence
 
-from einkorn.port import commands
+from einkorn.port.commands import VERBS
 from einkorn.port.errors import PortError
 
 
@@ -30,7 +30,7 @@ def _parser() -> argparse.ArgumentParser:
         description="Brings an operator over from another repository without losing its meaning.",
     )
     verbs = parser.add_subparsers(dest="verb", required=True, metavar="<verb>")
-    for verb in commands.VERBS:
+    for verb in VERBS:
         verb.add_to(verbs)
     return parser
 

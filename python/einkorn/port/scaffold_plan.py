@@ -136,7 +136,7 @@ def _arguments(
     if not inputs or not outputs:
         got = ", ".join(f"{one.source}: {one.role}" for one in migration.arguments) or "none"
         raise PortError("migration: roles", "at least one input and one output", got)
-    taken = [one.name for one in (*inputs, *outputs, *scalars)]
+    taken = [one.name for one in [*inputs, *outputs]] + [one.name for one in scalars]
     for name in taken:
         if taken.count(name) > 1:
             raise PortError("migration: names.renamed", "different names", f"{name} twice")

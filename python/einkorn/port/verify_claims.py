@@ -36,7 +36,7 @@ def claims_of(text: str) -> list[Claim]:
     """In order, each number of a line once."""
     out = []
     for number, line in _prose(text):
-        seen = set()
+        seen: set[float | str] = set()
         plain = re.sub(r"\[([^\]]*)\]\([^)]*\)|`[^`]*`", lambda one: one[1] or one[0], line)
         if not _SOURCE.search(line):
             for found in _NUMBER.finditer(_NO_CLAIM.sub(" ", plain)):

@@ -79,7 +79,7 @@ def _form(call: ast.Call, tables: dict[str, str], file: str) -> Form:
     return Form(
         op,
         str(_constant(given.get("name")) or ""),
-        tuple(_constant(given.get("returns")) or ()),
+        _texts(given.get("returns")),
         str(_constant(given.get("schema")) or ""),
         _last(given.get("kernel")),
         _last(given.get("fake")),
@@ -93,6 +93,11 @@ def _constant(node: ast.expr | None) -> object:
         return ast.literal_eval(node) if node is not None else None
     except (ValueError, TypeError):
         return None
+
+
+def _texts(node: ast.expr | None) -> tuple[str, ...]:
+    value = _constant(node)
+    return tuple(str(one) for one in value) if isinstance(value, tuple | list) else ()
 
 
 def _last(node: ast.expr | None) -> str:
