@@ -15,7 +15,7 @@ from typing import Any, TextIO
 from task import Peer, Skipped, Task
 
 # Modules by op; each has `peers(task) -> list[Peer]`.
-OPS = {"rms_norm": "rms_norm", "silu_mul": "silu_mul"}
+OPS = {"qk_norm": "qk_norm", "rms_norm": "rms_norm", "silu_mul": "silu_mul"}
 
 Sample = Callable[[], float]
 

@@ -223,6 +223,56 @@ def gated_rms_norm(
     return handler(_gated_rms_norm, (x, gate, weight), (out,), (eps,), variant)
 
 
+_qk_norm = Op(
+    "qk_norm",
+    inputs=("q", "k", "q_weight", "k_weight"),
+    outputs=("q_out", "k_out"),
+    optional_outputs=(),
+    rules=(
+        lambda q, k, q_weight, k_weight: (q, q.shape, None),
+        lambda q, k, q_weight, k_weight: (k, k.shape, None),
+    ),
+    scalars={"eps": 1e-06, "offset": 0, "rounding": "llama"},
+)
+
+
+def qk_norm(
+    q: Array,
+    k: Array,
+    q_weight: Array | None = None,
+    k_weight: Array | None = None,
+    *,
+    eps: float = 1e-06,
+    offset: int = 0,
+    rounding: Literal["llama", "gemma", "none"] = "llama",
+    q_out: Array | None = None,
+    k_out: Array | None = None,
+    variant: str | None = None,
+) -> Array | tuple[Array, ...]:
+    """rms_norm of each head of q and of k, in one call
+
+    Args:
+        q: [..., q_heads, cols], f32, f16, bf16 or f64; a token's heads without gaps, leading dims
+            with one stride
+        k: [..., k_heads, cols], of q's dtype; strides of its own
+        q_weight: [cols], contiguous, f32, f16, bf16 or f64; with k_weight; optional
+        k_weight: like q_weight, and with it; optional
+        eps: positive and finite
+        offset: added to the weights: 0, or 1 (zero-initialised)
+        rounding: where intermediate results are rounded to q's dtype
+        q_out: output, like q; may be exactly q
+        k_out: output, like k; may be exactly k
+        variant: the one implementation to use
+
+    Sources: Zhang and Sennrich 2019, "Root Mean Square Layer Normalization", eq. 4; Henry et al.
+    2020, "Query-Key Normalization for Transformers", for where it is applied.
+    """
+    handler = _handlers.get(type(q)) or _first_call
+    return handler(
+        _qk_norm, (q, k, q_weight, k_weight), (q_out, k_out), (eps, offset, rounding), variant
+    )
+
+
 _rms_norm = Op(
     "rms_norm",
     inputs=("x", "weight", "residual"),
@@ -342,6 +392,7 @@ TABLE: dict[str, Op] = {
     _silu_mul_bwd.name: _silu_mul_bwd,
     _gated_norm_pair.name: _gated_norm_pair,
     _gated_rms_norm.name: _gated_rms_norm,
+    _qk_norm.name: _qk_norm,
     _rms_norm.name: _rms_norm,
     _rms_norm_bwd.name: _rms_norm_bwd,
 }
@@ -349,6 +400,7 @@ TABLE: dict[str, Op] = {
 __all__ = [
     "gated_norm_pair",
     "gated_rms_norm",
+    "qk_norm",
     "rms_norm",
     "rms_norm_bwd",
     "silu_mul",

@@ -69,6 +69,16 @@ CALLS = {
     "gated_rms_norm_out": [((t(3, 32), t(3, 32), t(32)), {"y": t(3, 32)})],
     "gated_norm_pair": [((t(3, 32), t(3, 32), t(32), t(32)), {})],
     "gated_norm_pair_out": [((t(3, 32), t(3, 32), t(32), t(32)), {"y": t(3, 32)})],
+    "qk_norm": [
+        ((t(3, 4, 32), t(3, 2, 32), t(32), t(32)), {"rounding": "gemma"}),
+        ((t(2, 3, 8, 32, dtype=H)[:, :, :4], t(2, 3, 1, 32, dtype=H)), {}),
+    ],
+    "qk_norm_out": [
+        (
+            (t(3, 4, 32), t(3, 2, 32), t(32), t(32)),
+            {"q_out": t(3, 4, 32), "k_out": t(3, 2, 32)},
+        )
+    ],
 }
 CASES = [
     pytest.param(name, *call, id=f"{name}-{i}")

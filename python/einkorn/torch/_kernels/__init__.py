@@ -8,7 +8,15 @@ Written by scripts/generate_python.py from the ops' declarations: do not edit.
 """
 
 from .._forms import Form
-from . import gated_norm_pair, gated_rms_norm, rms_norm, rms_norm_bwd, silu_mul, silu_mul_bwd
+from . import (
+    gated_norm_pair,
+    gated_rms_norm,
+    qk_norm,
+    rms_norm,
+    rms_norm_bwd,
+    silu_mul,
+    silu_mul_bwd,
+)
 
 #: Every form of every op.
 FORMS: tuple[Form, ...] = (
@@ -16,6 +24,7 @@ FORMS: tuple[Form, ...] = (
     *silu_mul_bwd.FORMS,
     *gated_norm_pair.FORMS,
     *gated_rms_norm.FORMS,
+    *qk_norm.FORMS,
     *rms_norm.FORMS,
     *rms_norm_bwd.FORMS,
 )
