@@ -544,3 +544,16 @@ struct Op {
     ]
     assert [one.symbol for one in chain.kernels] == ["first", "second"]
     assert chain.gaps == []
+
+
+def test_a_namespace_that_a_base_class_is_qualified_by_is_no_class(tmp_path):
+    surveyed = of_files(
+        tmp_path,
+        {
+            "a.h": "namespace space {\ntemplate <typename T> struct Base {};\n"
+            "template <typename T> int help(T x) { return x; }\n}\n"
+            "struct S : space::Base<int> {};\n",
+            "a.cc": '#include "a.h"\nusing namespace space;\nint run(int x) { return help(x); }\n',
+        },
+    )
+    assert [one.symbol for one in surveyed.follow("run").steps] == ["run", "space::help"]

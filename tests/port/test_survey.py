@@ -187,3 +187,21 @@ def test_an_entry_without_a_launch_has_a_gap(tmp_path):
 def test_no_entry_is_an_error():
     with pytest.raises(PortError, match="op: expected a function"):
         survey(REPOS / "pybind", "no_such_thing")
+
+
+def test_gaps_of_sources_and_of_the_chain_both_arrive(tmp_path):
+    of_files(
+        tmp_path,
+        {
+            "a.cu": "int gone(int x);\n__global__ void k(int x) {}\n"
+            "struct LaunchKernel { LaunchKernel(int grid, int block); };\n"
+            "void run(int x) {\n  k<<<1, gone(x)>>>(x);\n  auto kernel = choose(x);\n"
+            "  LaunchKernel(1, 32)(kernel, x);\n}\n",
+            "unrelated.cu": "void f() {\n  LaunchKernel(1, 32)(kernel, x);\n}\n",
+        },
+    )
+    found = survey(tmp_path, "run")
+    assert [(gap.what, gap.file, gap.line) for gap in found.gaps] == [
+        ("gone: declared, defined nowhere here", "a.cu", 5),
+        ("which kernel kernel is can't be told", "a.cu", 7),
+    ]

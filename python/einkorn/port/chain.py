@@ -5,6 +5,7 @@ import dataclasses
 from einkorn.port import syntax
 from einkorn.port.chain_cpp import CallResolver, Environment, Meaning
 from einkorn.port.chain_entry import entries_of, is_file
+from einkorn.port.chain_native import NativeCalls
 from einkorn.port.chain_python import Registered, is_extension_call, triton_launch
 from einkorn.port.chain_symbols import Symbols
 from einkorn.port.cpp import Call, CppIndex, Function
@@ -12,7 +13,7 @@ from einkorn.port.launches import launches_of
 from einkorn.port.model import Gap, Launch, Registration, Step
 from einkorn.port.python_code import PyFunction, PythonIndex, call_nodes
 from einkorn.port.python_names import PythonNames
-from einkorn.port.python_targets import is_loader
+from einkorn.port.python_targets import Target, is_loader
 from einkorn.port.registrations_cpp import LAMBDA
 from einkorn.port.registrations_python import is_triton
 
@@ -76,6 +77,7 @@ class _Walker:
         self.index = cpp
         self.names = PythonNames(python)
         self.registered = Registered(registrations, python)
+        self.native = NativeCalls(self.names, registrations)
         self.resolver = CallResolver(cpp)
         self.symbols = Symbols(cpp, self.names, self.resolver.visible)
         self.chain = Chain(entry)
@@ -126,7 +128,10 @@ class _Walker:
         launched = callee is not None and callee.type == "subscript"
         if is_loader(call):
             return  # how sources are compiled is no part of the path
-        for target in self.names.callee(call, caller.file, caller):
+        targets = self.names.callee(call, caller.file, caller)
+        if self._native_call(call, caller, targets, depth):
+            return
+        for target in targets:
             if target.function is not None:
                 if launched and is_triton(target.function):
                     self._launch(triton_launch(call, target.function, caller))
@@ -138,7 +143,34 @@ class _Walker:
             if not found and is_extension_call(target, self.names.index):
                 self.gap(f"{target.full}: registered nowhere here", caller.file, line)
 
-    def _registration(self, one: Registration, file: str, line: int, depth: int) -> None:
+    def _native_call(
+        self, call: syntax.Node, caller: PyFunction, targets: list[Target], depth: int
+    ) -> bool:
+        """Whether it calls a module that was loaded, of which the functions are then followed."""
+        found = self.native.of(call, caller.file, caller, targets)
+        line = syntax.line_of(call)
+        if found is None or (found.by_name and any(self.registered.of(one) for one in targets)):
+            return False
+        places = ", ".join(f"{one.file}:{one.line}" for one in found.registrations[:8])
+        callee = syntax.child(call, "function")
+        shown = syntax.text_of(callee) if callee is not None else ""
+        if found.by_name:
+            self.gap(f"{shown}: followed by its name alone, to {places}", caller.file, line)
+        elif len(found.registrations) > 1:
+            what = f"{shown} may mean several of the sources loaded; all followed: {places}"
+            self.gap(what, caller.file, line)
+        for one in found.registrations:
+            self._registration(one, caller.file, line, depth, found.sources)
+        return True
+
+    def _registration(
+        self,
+        one: Registration,
+        file: str,
+        line: int,
+        depth: int,
+        sources: frozenset[str] = frozenset(),
+    ) -> None:
         if one not in self.chain.registrations:
             self.chain.registrations.append(one)
         if one.symbol == LAMBDA:
@@ -146,7 +178,7 @@ class _Walker:
             return
         if "(" in one.symbol or self.registered.is_shape_only(one):
             return  # a schema, a constructor, a stand-in
-        functions = self.symbols.functions_of(one)
+        functions = self.symbols.functions_of(one, sources)
         if len({(f.symbol, f.file) for f in functions}) > 1:
             places = ", ".join(f"{f.file}:{f.line}" for f in functions[:8])
             self.gap(f"{one.symbol} may mean several; all followed: {places}", one.file, one.line)
@@ -232,6 +264,8 @@ class _Walker:
         self, launch: Launch, launcher: Function, environment: Environment, depth: int
     ) -> None:
         found = self.resolver.kernel(launch.kernel, launcher, environment)
+        if not found.meanings:  # named where a function chooses it that the launcher calls
+            found = self.resolver.chosen_kernel(launch.kernel, launcher, environment)
         if not found.meanings:
             self.gap(f"the kernel {launch.kernel} is not defined here", launch.file, launch.line)
         for meaning in found.meanings:

@@ -6,6 +6,8 @@ from einkorn.port import syntax
 from einkorn.port.chain_names import CLASSES
 from einkorn.port.cpp import CppIndex, Function
 
+_NAMESPACE = "namespace_definition"
+
 
 class Classes:
     """Of an index; the files that name a class are read when it is first asked for."""
@@ -18,7 +20,9 @@ class Classes:
     def is_class(self, name: str) -> bool:
         """Whether a class of that name, without its qualifiers, is declared anywhere."""
         if name not in self._known:
-            pattern = re.compile(rf"\b(?:class|struct|union)\b[^;{{}}()]*\b{re.escape(name)}\b")
+            pattern = re.compile(
+                rf"\b(?:class|struct|union)\b[^;{{}}()]*\b{re.escape(name)}\b(?!\s*::)"
+            )
             texts = (self._index.text(file) for file in self._index.files_with(name))
             self._known[name] = any(pattern.search(text) for text in texts)
         return self._known[name]
@@ -61,6 +65,11 @@ class Classes:
         scope = function.symbol.rpartition("::")[0]
         if not scope or any(above.type in CLASSES for above in syntax.ancestors(function.node)):
             return scope
+        # Texts such as `struct S : space::Base<T>` name namespaces behind a class's keyword too.
+        spaces = (one for one in syntax.ancestors(function.node) if one.type == _NAMESPACE)
+        named = syntax.child(space, "name") if (space := next(spaces, None)) is not None else None
+        if named is not None and f"::{scope}".endswith(f"::{syntax.text_of(named)}"):
+            return ""
         return scope if self.is_class(scope.rpartition("::")[2]) else ""
 
 

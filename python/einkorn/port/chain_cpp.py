@@ -20,6 +20,7 @@ Environment = tuple[tuple[str, str], ...]  # template parameter, the argument's 
 THIS = "this"  # in an environment: the class of the object, where a method is of a base of it
 # A template argument longer than this is a nest of types that decides no call.
 _LONGEST_ARGUMENT = 400
+_DEEPEST_SELECTOR = 2  # of functions that choose a kernel by other functions
 
 
 @dataclasses.dataclass(frozen=True)
@@ -73,6 +74,29 @@ class CallResolver:
             found.ambiguous |= one.ambiguous
             found.undefined |= one.undefined
         return found
+
+    def chosen_kernel(
+        self, written: str, launcher: Function, environment: Environment
+    ) -> Resolution:
+        """The kernel as functions see it that the launcher calls, or that these call."""
+        pending, seen = [(Meaning(launcher, environment), 0)], {(launcher.file, launcher.line)}
+        while pending:
+            caller, depth = pending.pop(0)
+            for call in self.index.calls(caller.function):
+                for one in self.called(call, caller.function, caller.environment).meanings:
+                    place = (one.function.file, one.function.line)
+                    if place in seen or one.function.is_kernel:
+                        continue
+                    seen.add(place)
+                    if plain_symbol(written).rpartition("::")[2] in self.index.sources.words(
+                        one.function.file
+                    ):
+                        found = self.kernel(written, one.function, one.environment)
+                        if found.meanings:
+                            return found
+                    if depth < _DEEPEST_SELECTOR:
+                        pending.append((one, depth + 1))
+        return Resolution([])
 
     def spellings(self, text: str, function: Function, environment: Environment) -> list[str]:
         """`text` with template parameters put in; several where a generic lambda takes several."""

@@ -5,6 +5,7 @@ import re
 from einkorn.port import syntax
 from einkorn.port.chain_includes import Visible
 from einkorn.port.chain_names import split_arguments
+from einkorn.port.chain_native import is_among
 from einkorn.port.cpp import CppIndex, Function, plain_symbol
 from einkorn.port.model import Registration
 from einkorn.port.python_code import PyFunction, string_of
@@ -23,8 +24,13 @@ class Symbols:
         self._names = names
         self._visible = visible
 
-    def functions_of(self, one: Registration) -> list[Function] | list[PyFunction]:
-        """Definitions; those in the files that the registration names before all others."""
+    def functions_of(
+        self, one: Registration, sources: frozenset[str] = frozenset()
+    ) -> list[Function] | list[PyFunction]:
+        """Definitions; those in the files that the registration names before all others.
+
+        `sources` are the ends of paths of what is built together with it.
+        """
         if one.file.endswith(".py") and one.kind in ("torch_custom_op", "tvm_ffi", "triton"):
             return [f for f in self._names.index.named(one.symbol) if f.symbol == one.symbol]
         found = [
@@ -35,7 +41,8 @@ class Symbols:
         ]
         named = [f for f in found if self._is_near(f.file, one)]
         here = [f for f in named if f.file == one.file]
-        return here or named or found
+        built = [f for f in found if is_among(f.file, sources)]
+        return here or built or named or found
 
     def _is_near(self, file: str, one: Registration) -> bool:
         if not one.file.endswith(".py"):

@@ -73,7 +73,7 @@ def _uses_below(
     for node in syntax.find_cpp(part, _KINDS):
         line = at or syntax.line_of(node)
         yield Use(node, line, via[0] if via else "")
-        name, arguments = _macro_use(node)
+        name, arguments = macro_use(node)
         if not name or name in via or len(via) >= _DEEPEST_MACRO:
             continue
         for macro in index.macros_named(name, file):
@@ -81,7 +81,7 @@ def _uses_below(
                 yield from _uses_below(expanded, file, index, (*via, name), line)
 
 
-def _macro_use(node: Node) -> tuple[str, tuple[str, ...] | None]:
+def macro_use(node: Node) -> tuple[str, tuple[str, ...] | None]:
     """The name that may be a macro's, and what is given to it; ("", None) where none may be."""
     if node.type == "call_expression":
         callee = syntax.child(node, "function")

@@ -20,7 +20,7 @@ def expansions(macro: Macro, arguments: tuple[str, ...] | None) -> list[Node]:
     body = macro.body
     if (macro.parameters is None) != (arguments is None) or len(body) > _LONGEST_BODY:
         return []
-    if "(" not in body and "<<<" not in body:
+    if "(" not in body and "<<<" not in body and "return" not in body:
         return []
     root = _parsed(_substituted(macro, arguments or ()))
     return list(syntax.walk(root, {"compound_statement"}, {"compound_statement"}))

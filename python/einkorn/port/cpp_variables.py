@@ -10,6 +10,10 @@ from einkorn.port.syntax import Node
 
 _ASSIGNMENTS = frozenset(("assignment_expression", "init_declarator"))
 _BLOCKS = {"compound_statement", "function_definition", "lambda_expression", "for_statement"}
+_AROUND_NAMES = {  # kernel_t table[], void (*kernel)(float*)
+    *("array_declarator", "pointer_declarator", "reference_declarator", "function_declarator"),
+    "parenthesized_declarator",
+}
 _ANYWHERE = 1 << 62
 
 
@@ -116,6 +120,9 @@ def member_values(function: Node, name: str) -> list[Node]:
             if declared is not None and declared.type == "init_declarator":
                 value = syntax.child(declared, "value")
                 declared = syntax.child(declared, "declarator")
+            while declared is not None and declared.type in _AROUND_NAMES:
+                inner = syntax.child(declared, "declarator")
+                declared = inner or next(iter(declared.named_children), None)
             if declared is not None and value is not None and syntax.text_of(declared) == name:
                 found.append(value)
         if found:

@@ -1,8 +1,16 @@
 """Under which name the C++ of a repository is built into a module that Python imports."""
 
+import re
+
 from einkorn.port import syntax
-from einkorn.port.python_code import PythonIndex, argument, string_of
+from einkorn.port.python_code import PythonIndex, argument, module_name, string_of
 from einkorn.port.syntax import Node
+
+_IMPORT = re.compile(
+    r"(?:^|[:;])[ \t]*(?:from[ \t]+([.\w]+)[ \t]+import\b[ \t]*(\([^)]*\)|[^\n]*)"
+    r"|import[ \t]+([^\n#]+))",
+    re.MULTILINE,
+)
 
 
 class Extensions:
@@ -59,12 +67,34 @@ def sources_of(node: Node) -> list[str]:
 
 
 def _imported(python: PythonIndex) -> list[str]:
+    known: dict[str, bool] = {}
     targets = {
         target: None
         for file in python.sources.python_files
+        if _may_import_missing(file, python, known)
         for target in python.imports(file).values()
     }
     return [one for one in dict.fromkeys(_missing_module(one, python) for one in targets) if one]
+
+
+def _may_import_missing(file: str, python: PythonIndex, known: dict[str, bool]) -> bool:
+    """Whether to parse the file at all, told from the text; `known` keeps what was found out."""
+
+    def is_missing(dotted: str) -> bool:
+        if dotted not in known:
+            known[dotted] = bool(_missing_module(dotted, python))
+        return known[dotted]
+
+    own = module_name(file).split(".")
+    for base, names, modules in _IMPORT.findall(python.sources.text(file).replace("\\\n", " ")):
+        if any(is_missing(module) for module in re.findall(r"[\w.]+", modules)):
+            return True
+        dots = len(base) - len(base.lstrip("."))
+        package = own[: len(own) - dots + file.endswith("__init__.py")] if dots else []
+        full = ".".join([*package, *filter(None, base.lstrip(".").split("."))])
+        if base and any(is_missing(f"{full}.{name}") for name in re.findall(r"\w+", names)):
+            return True
+    return False
 
 
 def _missing_module(dotted: str, index: PythonIndex) -> str:

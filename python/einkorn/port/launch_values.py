@@ -24,6 +24,9 @@ _SETS_ATTRIBUTE = {"cudaFuncSetAttribute", "cuFuncSetAttribute", "hipFuncSetAttr
 _CASTS = ("reinterpret_cast", "static_cast", "const_cast")
 # A variable set from a variable is followed so far.
 _LONGEST_CHAIN = 4
+_NOTHING = ("nullptr", "NULL", "0", "{}", "{nullptr}")
+_MAKES = re.compile(r"(?:std::)?make_(?:pair|tuple)\b")
+_LOOKUPS = ("at", "find")  # of std::map and the like
 _DEEPEST_CHOICE = 100  # of ?: in ?:
 
 
@@ -73,47 +76,93 @@ class Values(Variables):
 
     def plain(self, node: Node) -> str:
         """A kernel's expression without casts, brackets and '&'."""
-        while True:
-            inner = None
-            if node.type in ("pointer_expression", "cast_expression"):
-                inner = syntax.child(node, "argument") or syntax.child(node, "value")
-            elif node.type == "parenthesized_expression" and node.named_children:
-                inner = node.named_children[0]
-            elif node.type == "call_expression":
-                callee = syntax.child(node, "function")
-                arguments = parts(syntax.child(node, "arguments"))
-                name = syntax.text_of(callee).split("<")[0] if callee is not None else ""
-                inner = arguments[0] if name in _CASTS and len(arguments) == 1 else None
-            if inner is None:
-                text = re.sub(r"\b(typename|template)\s+", "", syntax.text_of(node))
-                return re.sub(r"<\s+", "<", text)
-            node = inner
+        text = re.sub(r"\b(typename|template)\s+", "", syntax.text_of(_bare(node)))
+        return re.sub(r"<\s+", "<", text)
+
+    def is_kernel_name(self, name: str) -> bool:
+        """Whether it may name a kernel; here nothing is known of what others declare."""
+        return bool(re.match(r"[A-Za-z_]", name))
+
+    def selected(self, call: Node) -> list[str]:
+        """The kernels that a call may return; here nothing is known of other functions."""
+        return []
 
     def kernels(self, node: Node, depth: int = 0) -> list[str]:
         """The kernels that an expression may name: what a variable is set to, both sides of ?:."""
-        inner = node
-        while inner.type == "parenthesized_expression" and inner.named_children:
-            inner = inner.named_children[0]
-        if returned := _returned_at_once(inner):
-            return _unique(one for value in returned for one in self.kernels(value, depth + 1))
-        if inner.type == "conditional_expression" and depth < _DEEPEST_CHOICE:
-            sides = (syntax.child(inner, "consequence"), syntax.child(inner, "alternative"))
-            return _unique(one for side in sides if side for one in self.kernels(side, depth + 1))
-        while inner.type in ("pointer_expression", "cast_expression"):
-            inner = syntax.child(inner, "argument") or syntax.child(inner, "value") or node
-        if inner.type == "subscript_expression":  # of a table of kernels
-            table = syntax.child(inner, "argument")
-            held = self.assigned(table) if table is not None else []
-            listed = [one for row in held if row.type == "initializer_list" for one in parts(row)]
-            found = _unique(one for part in listed for one in self.kernels(part, depth + 1))
-            return found or [self.plain(node)]
+        inner = _bare(node)
+        if depth < _DEEPEST_CHOICE and (values := self._choices(inner)):
+            return _unique(one for value in values for one in self.kernels(value, depth + 1))
+        if found := self._in_table(inner, depth) or (
+            self.selected(inner) if inner.type == "call_expression" else []
+        ):
+            return found
         name, held = self.plain(node), self.assigned(inner)
         if not held or depth >= _LONGEST_CHAIN:
             return [name]
         found = _unique(one for value in held for one in self.kernels(value, depth + 1))
-        return [one for one in found if one not in ("nullptr", "NULL", "0", "{}", "{nullptr}")] or [
-            name
-        ]
+        return [one for one in found if one not in _NOTHING] or [name]
+
+    def _choices(self, node: Node) -> list[Node]:
+        """The sides of ?:, and what a lambda returns that is called here."""
+        if node.type == "conditional_expression":
+            sides = (syntax.child(node, "consequence"), syntax.child(node, "alternative"))
+            return [one for one in sides if one is not None]
+        callee = syntax.child(node, "function") if node.type == "call_expression" else None
+        if callee is None:
+            return []
+        makers = [callee] if callee.type == "lambda_expression" else self.assigned(callee)
+        bodies = [syntax.child(one, "body") for one in makers if one.type == "lambda_expression"]
+        return [one for body in bodies if body is not None for one in returned_by(body)]
+
+    def _in_table(self, node: Node, depth: int) -> list[str]:
+        """Of a table `t[i]`, `t[i].kernel`, `t.at(i)`, `t.find(i)->second`, a field `p.kernel`."""
+        if depth >= _LONGEST_CHAIN:
+            return []
+        made = node if node.type == "initializer_list" else None
+        if node.type == "compound_literal_expression":  # Choice{&kernel, bytes}
+            made = syntax.child(node, "value")
+        elif node.type == "call_expression" and _MAKES.match(syntax.text_of(node)):
+            made = syntax.child(node, "arguments")
+        if made is not None:
+            return self._listed([made], depth)
+        table: Node | None = node
+        while table is not None and table.type != "identifier":
+            if table.type in ("subscript_expression", "field_expression"):
+                table = syntax.child(table, "argument")
+            elif table.type == "call_expression":
+                callee = syntax.child(table, "function")
+                field = syntax.child(callee, "field") if callee is not None else None
+                if callee is None or field is None or syntax.text_of(field) not in _LOOKUPS:
+                    return []
+                table = syntax.child(callee, "argument")
+            else:
+                return []
+        if table is None or table is node:
+            return []
+        if node.type == "field_expression":
+            path = re.sub(r"\[[^\]]*\]", "", syntax.text_of(node)).replace("->", ".")
+            name = path.rpartition(".")[2]
+            set_to = [v for field, v in self.fields.get(syntax.text_of(table), []) if field == name]
+            if set_to:
+                return _unique(one for value in set_to for one in self.kernels(value, depth + 1))
+        held = self.assigned(table)
+        found = self._listed([one for one in held if one.type == "initializer_list"], depth)
+        for value in held:  # auto it = table.find(i)
+            found += self._in_table(_bare(value), depth + 1)
+            if value.type == "call_expression" and node.type == "field_expression":
+                found += self.selected(value)
+        return _unique(found)
+
+    def _listed(self, lists: list[Node], depth: int) -> list[str]:
+        """The kernels in braces, in braces within them, and on the right of their names."""
+        found: list[str] = []
+        for one in (part for listed in lists for part in parts(listed)):
+            if one.type == "initializer_list":
+                found += self._listed([one], depth)
+            else:
+                value = one.named_children[-1] if one.type == "initializer_pair" else one
+                found += [k for k in self.kernels(value, depth + 1) if self.is_kernel_name(k)]
+        return _unique(found)
 
     def shown(self, node: Node) -> str:
         """As written; of a local variable also what it is set to."""
@@ -219,11 +268,25 @@ def _unique(names: Iterable[str]) -> list[str]:
     return list(dict.fromkeys(names))
 
 
-def _returned_at_once(node: Node) -> list[Node]:
-    """What `[&] { if (a) return x; return y; }()` may return."""
-    callee = syntax.child(node, "function") if node.type == "call_expression" else None
-    body = syntax.child(callee, "body") if callee and callee.type == "lambda_expression" else None
-    if body is None:
-        return []
+def returned_by(body: Node) -> list[Node]:
+    """The values of its return statements, but for those of lambdas in it."""
     returns = syntax.walk(body, {"return_statement"}, {"lambda_expression"})
     return [one.named_children[0] for one in returns if one.named_children]
+
+
+def _bare(node: Node) -> Node:
+    """An expression without casts, brackets and '&'."""
+    while True:
+        inner = None
+        if node.type in ("pointer_expression", "cast_expression"):
+            inner = syntax.child(node, "argument") or syntax.child(node, "value")
+        elif node.type == "parenthesized_expression" and node.named_children:
+            inner = node.named_children[0]
+        elif node.type == "call_expression":
+            callee = syntax.child(node, "function")
+            arguments = parts(syntax.child(node, "arguments"))
+            name = syntax.text_of(callee).split("<")[0] if callee is not None else ""
+            inner = arguments[0] if name in _CASTS and len(arguments) == 1 else None
+        if inner is None:
+            return node
+        node = inner

@@ -10,6 +10,7 @@ from einkorn.port import cpp_names, launch_values, syntax
 from einkorn.port.cpp import CppIndex, plain_symbol
 from einkorn.port.cpp_calls import Use, arguments_of, uses_of
 from einkorn.port.cpp_functions import Function
+from einkorn.port.launch_selectors import SelectedValues
 from einkorn.port.launch_values import Values
 from einkorn.port.model import Gap, Launch
 from einkorn.port.syntax import Node
@@ -47,9 +48,8 @@ class _Launches:
     def __init__(self, index: CppIndex, function: Function) -> None:
         self.index = index
         self.function = function
-        self.uses = list(uses_of(function, index))
-        self.names = cpp_names.LocalNames(function, index.aliases_in(function.file))
-        self.values = Values(function, self.names, self.uses)
+        self.values = SelectedValues(index, function)
+        self.uses, self.names = self.values.uses, self.values.names
 
     def found(self) -> list[Launch]:
         launches: list[Launch] = []

@@ -90,12 +90,20 @@ class PythonNames:
         if owner.kind == "external":
             return [Target("external", f"{owner.dotted}.{name}")]
         if owner.kind == "made":
+            if not owner.path and (given := self._given(owner, name)) is not None:
+                return self.evaluate(given, owner.file, owner.inside, depth + 1)
             return [dataclasses.replace(owner, path=f"{owner.path}.{name}" if owner.path else name)]
         if owner.kind == "module":
             return self.absolute(f"{owner.dotted}.{name}", depth + 1)
         if owner.owner is not None:
             return self._member(owner.owner, owner, name, depth)
         return []
+
+    def _given(self, owner: Target, name: str) -> Node | None:
+        """What a SimpleNamespace(name=...) holds."""
+        if owner.node is None or not owner.dotted.endswith("SimpleNamespace"):
+            return None
+        return argument(owner.node, name)
 
     def absolute(self, dotted: str, depth: int = 0) -> list[Target]:
         """What an absolute dotted name stands for; external where it leads out of here."""
@@ -157,7 +165,7 @@ class PythonNames:
             inner = [one for one in module.functions if one.symbol == nested]
             if inner:
                 return [of_function(one) for one in inner]
-            scope = self._around(scope, module)
+            scope = self.around(scope)
         return self._global(module, name, depth)
 
     def _global(self, module: PyModule, name: str, depth: int) -> list[Target]:
@@ -206,7 +214,7 @@ class PythonNames:
                 if target.full.rsplit(".", 1)[-1] in _TRANSPARENT and first is not None:
                     found.extend(self.evaluate(first, file, function, depth + 1))
                 else:
-                    found.append(made(call, file, target.full))
+                    found.append(made(call, file, target.full, function))
             elif target.function is not None:
                 found.extend(self._returned(target.function, depth + 1))
         return found
@@ -268,6 +276,8 @@ class PythonNames:
         owner = function.symbol.removeprefix(module.name + ".").rpartition(".")[0]
         return module.classes.get(owner)
 
-    def _around(self, function: PyFunction, module: PyModule) -> PyFunction | None:
+    def around(self, function: PyFunction) -> PyFunction | None:
+        """The function that another is defined in."""
+        module = self.index.module(function.file)
         around = function.symbol.rpartition(".")[0]
         return next((one for one in module.functions if one.symbol == around), None)

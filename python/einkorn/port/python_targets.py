@@ -24,6 +24,9 @@ class Target:
     path: str = ""  # attributes taken of what is made, joined by dots
     function: PyFunction | None = dataclasses.field(default=None, compare=False)
     owner: PyClass | None = dataclasses.field(default=None, compare=False)
+    # Of what is made: the call, and the function that it is in.
+    node: Node | None = dataclasses.field(default=None, compare=False)
+    inside: PyFunction | None = dataclasses.field(default=None, compare=False)
 
     @property
     def full(self) -> str:
@@ -39,13 +42,14 @@ def is_loader(call: Node) -> bool:
     return any(argument(call, name) is not None for name in _LOADER_ARGUMENTS)
 
 
-def made(call: Node, file: str, callee: str) -> Target:
+def made(call: Node, file: str, callee: str, inside: PyFunction | None = None) -> Target:
     """The value of a call that is not looked into."""
     first = argument(call, "name", 0)
     text = ""
     if first is not None and first.type == "string":
         text = syntax.text_of(first).strip("rbfu").strip("\"'")
-    return Target("made", callee, file, syntax.line_of(call), call.end_point[0] + 1, text)
+    line, last = syntax.line_of(call), call.end_point[0] + 1
+    return Target("made", callee, file, line, last, text, node=call, inside=inside)
 
 
 def assignments(function: Node) -> dict[str, list[Node]]:

@@ -38,10 +38,14 @@ def _ctypes(cpp: CppIndex, names: PythonNames) -> list[Registration]:
     openers = ("CDLL", "LoadLibrary", "PyDLL", "WinDLL", "dlopen")
     if not any(index.sources.containing(word, index.sources.python_files) for word in openers):
         return []
-    exported = _exported(cpp)
+    used = {
+        file: frozenset(re.findall(r"\.\s*([A-Za-z_]\w*)", index.sources.text(file)))
+        for file in index.sources.python_files
+    }
+    exported = _exported(cpp, frozenset[str]().union(*used.values()))
     found: dict[str, Registration] = {}
     for file in index.sources.python_files:
-        if not exported.keys() & index.sources.words(file):
+        if not exported.keys() & used[file]:
             continue
         module = index.module(file)
         for node in syntax.walk(module.root, {"attribute"}):
@@ -67,11 +71,15 @@ def _function_around(node: Node, names: PythonNames, file: str) -> PyFunction | 
     return None
 
 
-def _exported(cpp: CppIndex) -> dict[str, Function]:
-    """Definitions with C linkage, said where they are or where they are declared."""
+def _exported(cpp: CppIndex, words: frozenset[str]) -> dict[str, Function]:
+    """Definitions with C linkage, said where they are or where they are declared.
+
+    Of the names in `words` only: a file with no such name is not parsed.
+    """
     declared: set[str] = set()
     for file in cpp.sources.cpp_files:
-        if 'extern "C"' in cpp.sources.text(file):
+        text = cpp.sources.text(file)
+        if 'extern "C"' in text and words & _behind_linkage(text):
             for function in cpp.functions_in(file):
                 if has_c_linkage(function):
                     declared.add(function.name)
@@ -80,6 +88,29 @@ def _exported(cpp: CppIndex) -> dict[str, Function]:
         definitions = [one for one in cpp.named(name) if one.is_definition and one.symbol == name]
         if definitions:
             found[name] = definitions[0]
+    return found
+
+
+def _behind_linkage(text: str) -> set[str]:
+    """What may be functions of C linkage: names before brackets, one or those of a block."""
+    found: set[str] = set()
+    for match in re.finditer(r'extern "C"\s*(\{?)', text):
+        if not match[1]:
+            head = re.split(r"[;{]", text[match.end() : match.end() + 4000], maxsplit=1)[0]
+            found.update(re.findall(r"(\w+)\s*\(", head))
+            continue
+        depth, start = 1, match.end()
+        for bracket in re.finditer(r"[{}]", text[match.end() :]):
+            at = match.end() + bracket.start()
+            if depth == 1:
+                found.update(re.findall(r"(\w+)\s*\(", text[start:at]))
+            depth += 1 if bracket[0] == "{" else -1
+            start = at + 1
+            if depth == 0:
+                break
+        else:
+            if depth == 1:
+                found.update(re.findall(r"(\w+)\s*\(", text[start:]))
     return found
 
 

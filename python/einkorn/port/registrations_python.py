@@ -58,6 +58,8 @@ def _decorated(decorator: Node, function: PyFunction, names: PythonNames) -> Ite
         public = string_of(argument(call, "name", 0))
     elif word in _HELPERS:
         public = string_of(argument(call, "op_name")) if call is not None else None
+        first = string_of(argument(call, "name", 0)) if call is not None else None
+        public = first if public is None and first and "::" in first else public
         public = public or function.name
     elif word in _PARTS:
         public = _op_of_part(callee, call, function.file, names)

@@ -1,6 +1,7 @@
 """Conditions in the entry's own names: locals, fields and parameters replaced by what they hold."""
 
 import dataclasses
+import itertools
 from collections.abc import Iterator
 
 from einkorn.port import expressions
@@ -24,10 +25,20 @@ _LARGEST = 120  # nodes of an expression with its names put in
 def substituted(expr: Expr, scope: Scope, line: int, chase: int = 0) -> Expr:
     """`expr` in the entry's own names, with simple locals put in."""
     whole = _substitute(expr, scope, line, chase)
-    return whole if sum(1 for _ in expressions.walk(whole)) <= _LARGEST else expr
+    nodes = sum(1 for _ in itertools.islice(expressions.walk(whole), _LARGEST + 1))
+    return whole if nodes <= _LARGEST else expr
 
 
 def _substitute(expr: Expr, scope: Scope, line: int, chase: int) -> Expr:
+    if expr.op != "name":
+        return _substitute_new(expr, scope, line, chase)
+    key = (expr.word, line, chase)  # locals set from locals would take exponential time
+    if key not in scope.known:
+        scope.known[key] = _substitute_new(expr, scope, line, chase)
+    return scope.known[key]
+
+
+def _substitute_new(expr: Expr, scope: Scope, line: int, chase: int) -> Expr:
     if chase > LONGEST_CHASE:
         return expr
     if expr.op == "name":

@@ -50,9 +50,14 @@ class Scope:
     definitions: dict[str, list[Definition]] = dataclasses.field(default_factory=dict)
     bound: dict[str, tuple["Scope", Expr]] = dataclasses.field(default_factory=dict)
     template_parameters: list[str] = dataclasses.field(default_factory=list)
+    # By name, line and length of the chase: what scope_values found; a copy begins without.
+    known: dict[tuple[str, int, int], Expr] = dataclasses.field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
 
     def define(self, word: str, line: int, value: Expr) -> None:
         """Notes an assignment; those of one name are kept in the order of the text."""
+        self.known.clear()
         self.definitions.setdefault(word, []).append(Definition(line, value))
 
     def names_of_entry(self) -> set[str]:

@@ -56,7 +56,7 @@ def survey(
     gaps = list(chain.gaps)
     if not chain.launches:
         gaps.append(Gap(f"no launch of a kernel was reached from '{entry}'"))
-    result.gaps = _distinct([*gaps, *sources.gaps], result)
+    result.gaps = list(dict.fromkeys([*gaps, *_related(sources.gaps, result)]))
     return result
 
 
@@ -107,9 +107,9 @@ def _add_surroundings(
     result.guards += guards_of(cpp, functions, files)
 
 
-def _distinct(gaps: list[Gap], result: Survey) -> list[Gap]:
-    """Each gap once, and those of files that have to do with the entry; a tree has many others."""
+def _related(gaps: list[Gap], result: Survey) -> list[Gap]:
+    """Those of files that have to do with the entry; a tree has many others."""
     files = {one.path for one in result.closure.files}
     files |= {one.file for one in result.call_chain} | {one.file for one in result.registrations}
     files |= {one.file for one in result.tests}
-    return list(dict.fromkeys(one for one in gaps if not one.file or one.file in files))
+    return [one for one in gaps if not one.file or one.file in files]

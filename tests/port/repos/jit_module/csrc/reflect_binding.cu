@@ -1,0 +1,5 @@
+#include <tvm/ffi/function.h>
+
+void run(tvm::ffi::TensorView x, tvm::ffi::TensorView out);
+
+TVM_FFI_DLL_EXPORT_TYPED_FUNC(run, run);

@@ -1,0 +1,5 @@
+import spinlib
+
+
+def test_spin():
+    spinlib.spin(None, None)
