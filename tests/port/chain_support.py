@@ -3,12 +3,12 @@
 import functools
 import pathlib
 
-from einkorn.port.chain import Chain, follow
-from einkorn.port.cpp import CppIndex
+from einkorn.port.chain.follow import Chain, follow
+from einkorn.port.cpp.index import CppIndex
 from einkorn.port.model import Registration
-from einkorn.port.python_code import PythonIndex
-from einkorn.port.registrations import registrations_of
-from einkorn.port.sources import SourceTree
+from einkorn.port.python.index import PythonIndex
+from einkorn.port.registrations.find import registrations_of
+from einkorn.port.sources.tree import SourceTree
 
 REPOS = pathlib.Path(__file__).parent / "repos"
 

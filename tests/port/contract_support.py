@@ -3,7 +3,7 @@
 import pathlib
 
 from chain_support import Surveyed, of_files, repo
-from einkorn.port.contracts import contracts_of, hidden_of
+from einkorn.port.contracts.collect import contracts_of, hidden_of
 from einkorn.port.model import Contract
 
 Row = tuple[str, str, str]

@@ -3,7 +3,7 @@
 import dataclasses
 import pathlib
 
-from einkorn.port.migration import write
+from einkorn.port.migration.answers import write
 from einkorn.port.model import (
     Argument,
     Closure,

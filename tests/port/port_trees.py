@@ -3,8 +3,8 @@
 import pathlib
 import textwrap
 
-from einkorn.port.cpp import CppIndex
-from einkorn.port.sources import SourceTree
+from einkorn.port.cpp.index import CppIndex
+from einkorn.port.sources.tree import SourceTree
 
 
 def write(root: pathlib.Path, files: dict[str, str]) -> SourceTree:

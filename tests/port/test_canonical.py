@@ -1,9 +1,9 @@
 """One spelling for both languages."""
 
 import pytest
-from einkorn.port.canonical import requirements, split, states
-from einkorn.port.expressions import render
-from einkorn.port.expressions_parse import of_text
+from einkorn.port.conditions.canonical import requirements, split, states
+from einkorn.port.conditions.expressions import render
+from einkorn.port.conditions.parse import of_text
 
 
 def spelt(text, python=False):

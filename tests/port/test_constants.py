@@ -1,7 +1,7 @@
 """Named numbers."""
 
 from chain_support import of_files
-from einkorn.port.constants import Constants
+from einkorn.port.conditions.constants import Constants
 
 
 def test_values(tmp_path):

@@ -2,7 +2,7 @@
 
 from chain_support import of_files, repo
 from contract_support import contracts, hidden, rows
-from einkorn.port.contracts import hidden_of
+from einkorn.port.contracts.collect import hidden_of
 
 KERNEL = "__global__ void kernel(const float* x, int n) {}\n"
 BINDING = """

@@ -2,7 +2,7 @@
 
 import pytest
 from chain_support import of_files
-from einkorn.port.contracts_python import python_requirements_of
+from einkorn.port.contracts.python import python_requirements_of
 
 
 def stated(root, body):

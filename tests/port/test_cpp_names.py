@@ -1,7 +1,7 @@
 import port_trees
 import pytest
-from einkorn.port.cpp import plain_symbol
-from einkorn.port.cpp_names import LocalNames
+from einkorn.port.cpp.index import plain_symbol
+from einkorn.port.cpp.names import LocalNames
 
 TEXT = """\
     using Outer = first::Outer<int>;

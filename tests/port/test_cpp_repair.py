@@ -1,7 +1,7 @@
 import pytest
-from einkorn.port import syntax
-from einkorn.port.cpp_recovery import definitions_by_brackets, only
-from einkorn.port.cpp_repair import repaired
+from einkorn.port.cpp.recovery import definitions_by_brackets, only
+from einkorn.port.cpp.repair import repaired
+from einkorn.port.sources import syntax
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-from einkorn.port.cpp_tokens import directives_of, macros_of, tokens_of, words_of
+from einkorn.port.cpp.tokens import directives_of, macros_of, tokens_of, words_of
 
 TEXT = r"""
 // #define COMMENT 1

@@ -5,10 +5,10 @@ import json
 
 import migration_support
 import pytest
-from einkorn.port.drift import drift
 from einkorn.port.errors import PortError
-from einkorn.port.provenance import read_provenance
-from einkorn.port.scaffold import scaffold
+from einkorn.port.provenance.drift import drift
+from einkorn.port.provenance.record import read_provenance
+from einkorn.port.scaffold.files import scaffold
 
 
 @pytest.fixture

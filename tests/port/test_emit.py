@@ -7,7 +7,7 @@ import subprocess
 
 import port_trees
 import pytest
-from einkorn.port.emit import EmitReport, emit
+from einkorn.port.emit.unit import EmitReport, emit
 from einkorn.port.errors import PortError
 
 FILES = {

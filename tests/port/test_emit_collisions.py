@@ -3,7 +3,7 @@
 import pathlib
 
 import port_trees
-from einkorn.port.emit import emit
+from einkorn.port.emit.unit import emit
 
 
 def test_collisions(tmp_path: pathlib.Path) -> None:

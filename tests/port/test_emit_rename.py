@@ -3,7 +3,7 @@
 import textwrap
 
 import pytest
-from einkorn.port.emit_rename import Renamer, Source, parse_names
+from einkorn.port.emit.rename import Renamer, Source, parse_names
 from einkorn.port.errors import PortError
 
 

@@ -1,8 +1,8 @@
 """Conditions of C++ and Python as trees."""
 
 import pytest
-from einkorn.port.expressions import applied, conjuncts, negate, render
-from einkorn.port.expressions_parse import of_text
+from einkorn.port.conditions.expressions import applied, conjuncts, negate, render
+from einkorn.port.conditions.parse import of_text
 
 
 @pytest.mark.parametrize(

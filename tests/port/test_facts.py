@@ -1,5 +1,5 @@
 import port_trees
-from einkorn.port.facts import guards_of, state_of
+from einkorn.port.closure.facts import guards_of, state_of
 
 TEXT = """\
     int counter = 0;

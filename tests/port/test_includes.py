@@ -1,6 +1,6 @@
 import port_trees
-from einkorn.port.includes import closure_of
-from einkorn.port.symbols import device_functions
+from einkorn.port.closure.includes import closure_of
+from einkorn.port.closure.symbols import device_functions
 
 
 def closure(tmp_path, files, entries, functions=None, include_dirs=()):

@@ -1,5 +1,5 @@
 import port_trees
-from einkorn.port.launches import launches_of
+from einkorn.port.launches.find import launches_of
 
 KERNELS = """\
     template <typename T> __global__ void scale(T* x) {}

@@ -4,9 +4,9 @@ import tomllib
 
 import migration_support
 import pytest
-from einkorn.port import migration
 from einkorn.port.errors import PortError
-from einkorn.port.migration_questions import UNANSWERED, role_of
+from einkorn.port.migration import answers as migration
+from einkorn.port.migration.questions import UNANSWERED, role_of
 from einkorn.port.model import Argument, Contract, Survey
 
 

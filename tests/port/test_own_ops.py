@@ -2,7 +2,7 @@
 
 import pathlib
 
-from einkorn.port.verify import verify
+from einkorn.port.verify.lint import verify
 
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
 

@@ -6,10 +6,12 @@ import textwrap
 from collections.abc import Sequence
 
 import pytest
-from einkorn.port import probe_alone, probe_ptx, probe_verdict
 from einkorn.port.errors import PortError
-from einkorn.port.probe import probe
-from einkorn.port.probe_compile import Compiled, Nvcc, check_arch, find_compiler
+from einkorn.port.probe import alone as probe_alone
+from einkorn.port.probe import ptx as probe_ptx
+from einkorn.port.probe import verdict as probe_verdict
+from einkorn.port.probe.compile import Compiled, Nvcc, check_arch, find_compiler
+from einkorn.port.probe.report import probe
 
 S4 = "mma.sync.aligned.m16n8k64.row.col.s32.s4.s4.s32"
 BF16 = "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32"

@@ -1,9 +1,9 @@
 """Python as it is read: functions, imports, calls, and what names stand for."""
 
 from chain_support import of_files, repo
-from einkorn.port.python_code import PythonIndex, call_nodes, module_name
-from einkorn.port.python_names import PythonNames
-from einkorn.port.sources import SourceTree
+from einkorn.port.python.index import PythonIndex, call_nodes, module_name
+from einkorn.port.python.names import PythonNames
+from einkorn.port.sources.tree import SourceTree
 
 
 def index_of(root, **files):

@@ -1,7 +1,7 @@
 """State and guards of Python."""
 
 from chain_support import of_files
-from einkorn.port.python_facts import python_guards_of, python_state_of
+from einkorn.port.closure.facts_of_python import python_guards_of, python_state_of
 
 TEXT = """
 import os, torch

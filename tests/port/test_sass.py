@@ -4,8 +4,8 @@ import struct
 
 import pytest
 from einkorn.port.errors import PortError
-from einkorn.port.sass_cubin import read_cubin
-from einkorn.port.sass_table import mnemonic
+from einkorn.port.probe.sass_cubin import read_cubin
+from einkorn.port.probe.sass_table import mnemonic
 
 S4 = (0x0000000804047237, 0x004FF6000078540C)  # IMMA.16864.S4.S4, by nvdisasm
 S4_U4_K32 = (0x0000000804047237, 0x000FDE0000581C08)  # IMMA.16832.S4.U4

@@ -11,7 +11,7 @@ import sys
 import migration_support
 import pytest
 from einkorn.port.errors import PortError
-from einkorn.port.scaffold import scaffold
+from einkorn.port.scaffold.files import scaffold
 
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
 OP = "ops/position/turn_rows"

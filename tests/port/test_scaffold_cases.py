@@ -2,8 +2,8 @@
 
 import pytest
 from einkorn.port.model import FoundTest
-from einkorn.port.scaffold_cases import cases_of, field_name, snake
-from einkorn.port.scaffold_parameters import parameters_of
+from einkorn.port.scaffold.cases import cases_of, field_name, snake
+from einkorn.port.scaffold.parameters import parameters_of
 
 
 @pytest.mark.parametrize(

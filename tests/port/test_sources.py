@@ -3,7 +3,7 @@ import os
 import port_trees
 import pytest
 from einkorn.port.errors import PortError
-from einkorn.port.sources import SourceTree
+from einkorn.port.sources.tree import SourceTree
 
 
 def test_root_that_is_no_folder(tmp_path):

@@ -11,8 +11,8 @@ from chain_support import REPOS, of_files
 from einkorn.port.__main__ import main
 from einkorn.port.errors import PortError
 from einkorn.port.model import Survey
-from einkorn.port.page import page, table
-from einkorn.port.survey import survey, write
+from einkorn.port.survey.assemble import survey, write
+from einkorn.port.survey.page import page, table
 
 # What survey.json has at least, and what each entry of a list has.
 KEYS = {
@@ -166,7 +166,7 @@ def test_the_package_imports_without_parsers_and_frameworks():
         "    sys.modules[one] = None\n"
         "import einkorn.port, einkorn.port.survey, einkorn.port.commands\n"
         "from einkorn.port.errors import PortError\n"
-        "from einkorn.port.syntax import parse_cpp\n"
+        "from einkorn.port.sources.syntax import parse_cpp\n"
         "try:\n    parse_cpp('int x;')\n"
         'except PortError as error:\n    assert "einkorn[port]" in str(error)\n'
         "else:\n    raise SystemExit(3)\n"

@@ -1,8 +1,8 @@
 import sys
 
 import pytest
-from einkorn.port import syntax
 from einkorn.port.errors import PortError
+from einkorn.port.sources import syntax
 
 CODE = "int f() { return g(1 + h(2)); }\nint x = g(3);\n"
 CALLS = frozenset(("call_expression", "identifier"))

@@ -2,7 +2,7 @@
 
 import pytest
 from chain_support import of_files, repo
-from einkorn.port import tests_found
+from einkorn.port.chain import tests_found
 
 EXPECTED = {
     ("pybind", "scale_rows"): [

@@ -8,9 +8,9 @@ import migration_support
 import pytest
 import verify_trees
 from einkorn.port.errors import PortError
-from einkorn.port.scaffold import scaffold
-from einkorn.port.verify import verify
-from einkorn.port.verify_claims import claims_of, value_of, values_in
+from einkorn.port.scaffold.files import scaffold
+from einkorn.port.verify.claims import claims_of, value_of, values_in
+from einkorn.port.verify.lint import verify
 
 
 @pytest.fixture

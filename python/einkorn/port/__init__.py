@@ -1,7 +1,8 @@
 """Brings an operator over from another repository without losing its meaning.
 
-Needs the parsers of the extra `port`; no torch, no GPU, and not this library's native part. The
-module of a verb has its function: `einkorn.port.survey.survey`.
+Needs the parsers of the extra `port`; no torch, no GPU, and not this library's native part. What
+the verbs call: `survey.assemble`, `migration.answers`, `scaffold.files`, `verify.lint`,
+`emit.unit` and `probe.report`.
 """
 
 from einkorn.port.errors import PortError

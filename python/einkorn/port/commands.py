@@ -48,7 +48,7 @@ def _repository(parser: argparse.ArgumentParser) -> None:
 
 
 def _survey(options: argparse.Namespace) -> int:
-    from einkorn.port.survey import survey, write
+    from einkorn.port.survey.assemble import survey, write
 
     # Nearly all that a survey makes is kept to its end: collecting often finds nothing.
     gc.set_threshold(200_000, 20, 20)
@@ -83,8 +83,8 @@ def _plan_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _plan(options: argparse.Namespace) -> int:
-    from einkorn.port import migration
-    from einkorn.port.survey_file import read_survey
+    from einkorn.port.migration import answers as migration
+    from einkorn.port.survey.file import read_survey
 
     survey = _in_folder(options.survey, "survey.json")
     out = options.out or survey.with_name("migration.toml")
@@ -112,7 +112,7 @@ def _scaffold_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _scaffold(options: argparse.Namespace) -> int:
-    from einkorn.port.scaffold import scaffold
+    from einkorn.port.scaffold.files import scaffold
 
     survey = _in_folder(options.survey, "survey.json")
     made = scaffold(
@@ -146,7 +146,7 @@ def _closure_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _closure(options: argparse.Namespace) -> int:
-    from einkorn.port.emit import emit
+    from einkorn.port.emit.unit import emit
 
     names: dict[str, str] = {}
     for one in options.namespace:
@@ -180,7 +180,7 @@ def _probe_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _probe(options: argparse.Namespace) -> int:
-    from einkorn.port.probe import probe
+    from einkorn.port.probe.report import probe
 
     report = probe(
         options.source,
@@ -205,7 +205,7 @@ def _verify_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _verify(options: argparse.Namespace) -> int:
-    from einkorn.port.verify import verify
+    from einkorn.port.verify.lint import verify
 
     report = verify(options.root, options.ops, options.upstream)
     print(report.to_json() if options.json else report.text(), end="")

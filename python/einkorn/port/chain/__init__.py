@@ -1,0 +1,1 @@
+"""The way from a public function to its launches."""

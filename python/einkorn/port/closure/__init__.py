@@ -1,0 +1,1 @@
+"""The files, symbols and packages that an operator needs, and facts about them."""

@@ -1,0 +1,1 @@
+"""Conditions of both languages in one form, and where their names come from."""

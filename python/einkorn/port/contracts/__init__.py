@@ -1,0 +1,1 @@
+"""What a launch path requires of its arguments, and who states it."""

@@ -1,0 +1,1 @@
+"""C++ and CUDA: functions, calls, macros and names, of sources that need not compile."""

@@ -1,0 +1,1 @@
+"""A closure as a folder that compiles."""

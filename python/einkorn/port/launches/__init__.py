@@ -1,0 +1,1 @@
+"""Where kernels are launched, and with what."""

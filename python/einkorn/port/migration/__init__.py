@@ -1,0 +1,1 @@
+"""The questions of a migration, and their answers."""

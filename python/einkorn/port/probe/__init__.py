@@ -1,0 +1,1 @@
+"""Which instructions the machine code of a source has."""

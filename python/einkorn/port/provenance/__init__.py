@@ -1,0 +1,1 @@
+"""Where a ported op came from, and what changed there since."""

@@ -1,0 +1,1 @@
+"""Python: functions, calls, and what a name stands for."""

@@ -1,0 +1,1 @@
+"""What makes a function known under another name, between Python and C++."""

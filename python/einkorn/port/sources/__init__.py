@@ -1,0 +1,1 @@
+"""The surveyed files: found, read, parsed."""

@@ -1,0 +1,1 @@
+"""The lint of ops: what each has, and what it lacks."""
