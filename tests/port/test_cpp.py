@@ -163,6 +163,21 @@ def test_calls_of_every_form(tmp_path):
     assert "kernel" not in by_name
 
 
+def test_a_call_that_the_parser_tears_apart(tmp_path):
+    """It ends the template's arguments at the first '>' that could, behind get<0."""
+    text = """
+        void run(P& p, S s) {
+          constexpr auto kTile = tile<A>();
+          launch<Traits</*tma=*/true, A, /*q=*/get<0>(kTile), /*kv=*/get<1>(kTile),
+                        /*stages=*/2, typename P::Q, typename P::KV, A>,
+                 W, CAUSAL>(p, /*stream=*/s, 3);
+        }
+    """
+    index = port_trees.index_of(tmp_path, {"a.cuh": text})
+    (call,) = [one for one in index.calls(index.named("run")[0]) if one.name == "launch"]
+    assert (call.line, call.arguments) == (4, ("p", "s", "3"))
+
+
 def test_macros_of_the_sources_are_looked_through(tmp_path):
     index = port_trees.index_of(tmp_path, {"a.cu": CALLS})
     found = [one for one in index.calls(index.named("launch")[0]) if one.macro]

@@ -105,6 +105,8 @@ def _call(use: Use, file: str, names: cpp_names.LocalNames) -> Call | None:
     node = use.node
     if node.type == "call_expression":
         return _plain_call(use, file, names)
+    if node.type == "expression_statement":
+        return _torn_call(use, file, names)
     if node.type in ("new_expression", "field_initializer"):
         kind = syntax.child(node, "type") or node.named_children[0]
         if kind.type == "field_identifier":  # a member, whose type is not told here
@@ -147,6 +149,37 @@ def _plain_call(use: Use, file: str, names: cpp_names.LocalNames) -> Call | None
     arguments = arguments_of(syntax.child(use.node, "arguments"))
     target = names.target(callee, written)
     return Call(written, name, given, arguments, file, use.line, target, use.macro)
+
+
+def _torn_call(use: Use, file: str, names: cpp_names.LocalNames) -> Call | None:
+    """F<G<get<0>(x)>, B>(y), which the parser may end at the first '>' that could: it then reads a
+    list of F<...>, ... and a comparison B > (y), which as a statement would do nothing.
+    """
+    parts = _listed(use.node)
+    if len(parts) < 2:
+        return None
+    first, last = parts[0], parts[-1]
+    operator, given = syntax.child(last, "operator"), syntax.child(last, "right")
+    if first.type != "template_function" or operator is None or given is None:
+        return None
+    if syntax.text_of(operator) != ">" or given.type != "parenthesized_expression":
+        return None
+    name = syntax.text_of(first.named_children[0])
+    arguments = tuple(syntax.text_of(one) for one in _listed(given))
+    return Call(name, name, (), arguments, file, use.line, names.resolved(name), use.macro)
+
+
+def _listed(node: Node) -> list[Node]:
+    """What stands in it, between commas."""
+    parts = []
+    stack = [one for one in reversed(node.named_children) if one.type != "comment"]
+    while stack:
+        part = stack.pop()
+        if part.type == "comma_expression":
+            stack += reversed(part.named_children)
+        elif part.type != "comment":
+            parts.append(part)
+    return parts
 
 
 def _construction(
