@@ -18,7 +18,7 @@ def main(words: Sequence[str] | None = None) -> int:
     try:
         return int(options.run(options))
     except PortError as error:
-        print(f"error: {error}", file=sys.stderr)
+        print(f"einkorn: error: {error}", file=sys.stderr)
         return 2
     except BrokenPipeError:  # the reader, such as head, has what it wants
         return 0
