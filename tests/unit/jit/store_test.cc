@@ -214,13 +214,14 @@ TEST_F(StoreTest, ClearRemovesAll) {
   EXPECT_EQ(store_.lookup(numbered_key(1), kArch).reason, "miss");
 }
 
-// Publishes the same keys over and over until it is killed.
-[[noreturn]] void publish_for_ever(const std::string& root, unsigned seed) {
+// Publishes the same keys over and over until it is killed; writes a byte for the first.
+[[noreturn]] void publish_for_ever(const std::string& root, unsigned seed, int published) {
   Store store(StoreOptions{.root = root});
   std::mt19937 random(seed);
-  while (true) {
+  for (bool first = true;; first = false) {
     const int number = static_cast<int>(random() % 20);
     publish_numbered(store, number, 20000);
+    if (first && write(published, "p", 1) != 1) _exit(1);
     if (random() % 4 == 0) collect_garbage(root, 100'000);
   }
 }
@@ -229,9 +230,16 @@ TEST_F(StoreTest, AThousandKillsAndNoReaderEverSeesABadArtifact) {
   std::mt19937 random(7);  // NOLINT(bugprone-random-generator-seed): repeatable
   int found = 0;
   for (int kill_number = 0; kill_number < 1000; ++kill_number) {
+    int published[2];
+    ASSERT_EQ(pipe(published), 0);
     const pid_t child = fork();
     ASSERT_GE(child, 0);
-    if (child == 0) publish_for_ever(store_.root(), static_cast<unsigned>(kill_number));
+    if (child == 0) {
+      publish_for_ever(store_.root(), static_cast<unsigned>(kill_number), published[1]);
+    }
+    // On a slow machine most die before they have published anything; some may live so long.
+    char byte = 0;
+    if (kill_number % 10 == 0) ASSERT_EQ(read(published[0], &byte, 1), 1);
     const auto until =
         std::chrono::steady_clock::now() + std::chrono::microseconds(random() % 4000);
     do {  // reads while the other writes
@@ -246,6 +254,8 @@ TEST_F(StoreTest, AThousandKillsAndNoReaderEverSeesABadArtifact) {
     } while (std::chrono::steady_clock::now() < until);
     kill(child, SIGKILL);
     ASSERT_EQ(waitpid(child, nullptr, 0), child);
+    close(published[0]);
+    close(published[1]);
   }
   EXPECT_GT(found, 100);
   EXPECT_THAT(verify_store(store_.root()), IsEmpty());
