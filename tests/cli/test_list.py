@@ -1,6 +1,7 @@
 """einkorn list: complete, quick, and without opening driver or compiler."""
 
 import re
+import statistics
 import subprocess
 import time
 
@@ -112,16 +113,17 @@ def test_opens_no_driver_and_no_compiler(arguments):
 
 @pytest.mark.skipif(is_sanitized(), reason="sanitizers make every start slow")
 def test_starts_in_20_ms():
-    """Process start to end. The fastest of many: other work on the machine only ever adds."""
+    """Median of ten, process start to end; the least of three tries, as other work disturbs."""
 
     def once() -> float:
         start = time.perf_counter()
         subprocess.run([str(BIN), "list"], env=clean_environment(), capture_output=True, check=True)
         return time.perf_counter() - start
 
-    fastest = float("inf")
-    for _ in range(30):
-        fastest = min(fastest, once())
-        if fastest < 0.020:
+    once()
+    medians = []
+    for _ in range(3):
+        medians.append(statistics.median(once() for _ in range(10)))
+        if medians[-1] < 0.020:
             break
-    assert fastest < 0.020
+    assert min(medians) < 0.020

@@ -1,5 +1,6 @@
 """einkorn predict: on a machine without a GPU, fast, for trees as well."""
 
+import statistics
 import time
 
 import pytest
@@ -86,11 +87,9 @@ def test_peaks_that_were_measured_here(einkorn, tmp_path):
 
 @pytest.mark.parametrize("verb", ["predict", "explain"])
 def test_takes_under_30_ms(einkorn, verb):
-    fastest = float("inf")  # other work on the machine only ever adds
-    for _ in range(30):
+    times = []
+    for _ in range(9):
         start = time.perf_counter()
         einkorn(verb, "rms_norm", *PROBLEM, "--device", "h100")
-        fastest = min(fastest, time.perf_counter() - start)
-        if fastest < 0.030:
-            break
-    assert fastest < 0.030
+        times.append(time.perf_counter() - start)
+    assert statistics.median(times) < 0.030
