@@ -15,15 +15,16 @@
 #include <fmt/format.h>
 
 #include "src/core/checkout.h"
+#include "src/core/environment.h"
+#include "src/core/subprocess.h"
 
 namespace einkorn::cli {
 namespace {
 
 /// So that a checkout's package is found although nothing is installed.
 void put_on_python_path(const std::string& folder) {
-  const char* before = std::getenv("PYTHONPATH");
-  const bool is_set = before != nullptr && *before != '\0';
-  const std::string path = is_set ? fmt::format("{}:{}", folder, before) : folder;
+  const std::string before = environment("PYTHONPATH");
+  const std::string path = before.empty() ? folder : fmt::format("{}:{}", folder, before);
   setenv("PYTHONPATH", path.c_str(), 1);
 }
 
@@ -36,10 +37,7 @@ int port(std::span<char*> arguments) {
   // -P: the working directory, maybe a repository under survey, has no modules for us.
   std::vector<std::string> words{python_command(), "-P", "-m", "einkorn.port"};
   words.insert(words.end(), arguments.begin(), arguments.end());
-  std::vector<char*> pointers;
-  pointers.reserve(words.size() + 1);
-  for (std::string& word : words) pointers.push_back(word.data());
-  pointers.push_back(nullptr);
+  const std::vector<char*> pointers = subprocess::pointers_to(words);
   std::fflush(nullptr);
   execvp(pointers[0], pointers.data());
   throw_error(ErrorKind::kRuntime,

@@ -14,10 +14,10 @@ namespace einkorn::cuda {
 
 inline constexpr std::int64_t kMaxBlocks = 0x7fffffff;  ///< of a grid's x
 
-/// Elements between rows; 0 for a tensor left out.
-inline long long row_stride(const TensorView& tensor) {
+/// Elements between rows, which have `dims` dimensions; 0 for a tensor left out.
+inline long long row_stride(const TensorView& tensor, int dims = 1) {
   // match() has established that the leading dimensions collapse.
-  return tensor.defined() ? collapsed_row_stride(tensor).value_or(0) : 0;
+  return tensor.defined() ? collapsed_row_stride(tensor, dims).value_or(0) : 0;
 }
 
 /// Elements that one thread may move at a time: the most that fit `align` bytes, which divide every

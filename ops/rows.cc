@@ -104,9 +104,10 @@ void fill_normal(const TensorView& tensor, double mean, double deviation, Rng& r
 }
 
 int natural_align(const LayoutRules& rules) {
-  if (rules.strided.value_or(false) || rules.rows <= 1) return kMaxAlign;
-  std::uint64_t bits = kMaxAlign;
-  for (std::int64_t bytes : rules.row_bytes) bits |= static_cast<std::uint64_t>(bytes);
+  std::uint64_t bits = static_cast<std::uint64_t>(kMaxAlign | rules.part_bytes);
+  if (!rules.strided.value_or(false) && rules.rows > 1) {
+    for (std::int64_t bytes : rules.row_bytes) bits |= static_cast<std::uint64_t>(bytes);
+  }
   return 1 << std::countr_zero(bits);
 }
 
@@ -129,17 +130,28 @@ void check_layout(const LayoutRules& rules, int align) {
            fmt::format("{}: align: expected at least an element's size, {} bytes, got {}", rules.op,
                        rules.smallest_element, align));
   const int natural = natural_align(rules);
-  EK_CHECK(
-      align <= natural, ErrorKind::kValue,
-      fmt::format("{}: align: expected at most {}, which divides the bytes of a row, got {}{}",
-                  rules.op, natural, align,
-                  rules.strided ? "\n  hint: layout=row_strided pads rows to any alignment" : ""));
+  // A row is a number of parts, so where there are parts they are the bound.
+  const bool parts = rules.part_bytes != 0;
+  EK_CHECK(align <= natural, ErrorKind::kValue,
+           fmt::format("{}: align: expected at most {}, which divides the bytes of a {}, got {}{}",
+                       rules.op, natural, parts ? rules.part : "row", align,
+                       !parts && rules.strided
+                           ? "\n  hint: layout=row_strided pads rows to any alignment"
+                           : ""));
 }
 
 int parsed_align(const LayoutRules& rules, const KeyValues& pairs, int align) {
   if (!given(pairs, "align")) align = natural_align(rules);
   check_layout(rules, align);
   return align;
+}
+
+void check_all_or_no_f64(std::string_view op, std::string_view first, DType expected,
+                         std::string_view argument, std::optional<DType> dtype) {
+  EK_CHECK(!dtype || (*dtype == kF64) == (expected == kF64), ErrorKind::kType,
+           fmt::format("{}: {} dtype: expected f64 for all tensors or for none, got {} with {} in "
+                       "{}",
+                       op, argument, name(*dtype), first, name(expected)));
 }
 
 void check_dtype(std::string_view op, std::string_view key, DType dtype) {

@@ -39,14 +39,18 @@ class RowFacts {
     bits_ |= reinterpret_cast<std::uintptr_t>(tensor.data());
   }
 
+  /// Parts of a row that follow each other so many bytes apart, whatever the stride between rows.
+  void add_parts(std::int64_t bytes) { bits_ |= static_cast<std::uint64_t>(bytes); }
+
   /// Some tensor's rows do not follow each other without gaps.
   bool strided() const { return strided_; }
-  /// The largest power of two up to kMaxAlign that divides all addresses and row strides, bytes.
+  /// The largest power of two up to kMaxAlign that divides all addresses, row strides and parts,
+  /// bytes.
   int align() const { return static_cast<int>(bits_ & (~bits_ + 1)); }
 
  private:
   std::int64_t rows_;
-  std::uint64_t bits_ = kMaxAlign;  // or of all addresses and strides: its lowest bit is theirs
+  std::uint64_t bits_ = kMaxAlign;  // or of all of them: its lowest bit is theirs
   bool strided_ = false;
 };
 
@@ -84,6 +88,15 @@ void match_rows(std::string_view op, Role role, std::string_view argument, const
       .last_contiguous()
       .collapsible_rows()
       .verify();
+}
+
+/// A tensor [cols] without gaps; the rest as of match_rows().
+template <class... Dtypes>
+void match_vector(std::string_view op, Role role, std::string_view argument,
+                  const TensorView& tensor, RowNames& names, Dtypes&&... dtypes) {
+  ArgumentMatcher vector(op, argument, tensor);
+  if (role == Role::kOutput) static_cast<void>(vector.writable());
+  vector.shape(names.cols).dtype(dtypes...).on(names.device).contiguous().verify();
 }
 
 /// The rows that a matched tensor gave the names. ValueError: more than `max_rows`.
@@ -134,6 +147,9 @@ struct LayoutRules {
   std::optional<bool> strided = {};          ///< nothing: the op has no strided rows
   int smallest_element = 8;                  ///< bytes
   std::vector<std::int64_t> row_bytes = {};  ///< of a gapless row of each kind of tensor
+  /// Of a part of a row, such as a head, of which some row has several; 0: each row is one piece.
+  std::int64_t part_bytes = 0;
+  std::string_view part = {};
 
   void add_vector(DType dtype) { smallest_element = std::min(smallest_element, bits(dtype) / 8); }
   void add_rows(std::int64_t cols, DType dtype) {
@@ -154,6 +170,11 @@ int parsed_align(const LayoutRules& rules, const KeyValues& pairs, int align);
 
 /// ValueError: eps, which is added to a mean of squares, is no positive normal f32.
 void check_eps(std::string_view op, double eps);
+
+/// TypeError: f64 goes with f64 only; no model mixes it, and no kernel would read it. `first` is
+/// the argument of dtype `expected`.
+void check_all_or_no_f64(std::string_view op, std::string_view first, DType expected,
+                         std::string_view argument, std::optional<DType> dtype);
 
 /// ValueError unless kDTypes has it.
 void check_dtype(std::string_view op, std::string_view key, DType dtype);

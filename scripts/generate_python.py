@@ -16,7 +16,7 @@ import sys
 import textwrap
 
 import generate_torch
-from generated_code import Arguments, group, literal, names, operand, scalar_type
+from generated_code import Arguments, group, literal, models_of, names, operand, scalar_type
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "python/einkorn"
@@ -93,6 +93,7 @@ class Function:
     def table(self) -> str:
         optional = [one for one in self.outputs if one["optional"]]
         scalars = ", ".join(f'"{a["name"]}": {literal(a)}' for a in self.scalars)
+        models = ", ".join(f'"{one["name"]}": {models_of(one)!r}' for one in self.outputs)
         rules = "".join(f"{self.rule(one)},\n" for one in self.outputs)
         return (
             f"_{self.op['op']} = Op(\n"
@@ -100,6 +101,7 @@ class Function:
             f"inputs={tuple(names(self.inputs))!r},\n"
             f"outputs={tuple(names(self.outputs))!r},\n"
             f"optional_outputs={tuple(names(optional))!r},\n"
+            f"models={{{models}}},\n"
             f"rules=({rules}),\n"
             f"scalars={{{scalars}}},\n"
             ")\n"

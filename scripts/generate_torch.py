@@ -12,7 +12,7 @@ import ast
 import itertools
 import json
 
-from generated_code import Arguments, group, identifiers, literal, names, operand, scalar_type
+from generated_code import Arguments, group, literal, models_of, names, operand, scalar_type
 
 WRITTEN = "Written by scripts/generate_python.py from the ops' declarations: do not edit."
 
@@ -20,7 +20,8 @@ INIT_HEAD = f'''"""The forms of each op: what PyTorch's dispatcher calls, a modu
 
 `_<form>` runs a form on tensors with memory. `_<form>_autograd` is what a call from outside meets:
 where nothing but CPU or CUDA is involved and no gradient is asked for, it runs the form at once;
-the rest goes by _autograd.py. `_fake_<form>` is for tensors without memory, fake or meta.
+the rest goes by _autograd.py. `_fake_<form>` is for tensors without memory, fake or meta,
+and goes by _fakes.py.
 
 {WRITTEN}
 """
@@ -31,12 +32,10 @@ from .._forms import Form
 # What a module may import, as an import sorter has it: from where, and the names.
 _IMPORTS = [
     ("...", ("ops",)),
-    (
-        ".._allocation",
-        ("CONTIGUOUS", "PLAIN", "empty_like", "f32_plus", "like", "missing", "shaped"),
-    ),
+    ("..._dispatch", ("missing",)),
+    (".._allocation", ("CONTIGUOUS", "PLAIN", "empty_like", "f32_plus", "shaped")),
     (".._autograd", ("increment_version", "through", "through_out")),
-    (".._checks", ("check", "check_output")),
+    (".._fakes", ("fake", "fake_out")),
     (".._forms", ("Form",)),
 ]
 _GIVEN = {"torch", "Tensor", "forward_ad", "is_grad_enabled"}
@@ -46,6 +45,7 @@ _TAKEN = _GIVEN | {name for _, imported in _IMPORTS for name in imported} | {"ke
 # An output's dtype by what its rule names; Like of include/einkorn/signature.h.
 _DTYPES = {"f32": "torch.float32", "f32+": "f32_plus({model})"}
 
+_KEYSET = "keyset: torch.DispatchKeySet"
 _MAX_CHOSEN = 4
 
 
@@ -76,7 +76,7 @@ class _Ways:
         }
         always, chosen = set(), []
         for one in self.outputs:
-            models = identifiers(one["like"]["tensor"]) & possible
+            models = possible.intersection(models_of(one))
             if models and not one["optional"] and models & sure:
                 always.add(one["name"])
             elif models:
@@ -134,7 +134,9 @@ class TorchOp:
         name = tensor["name"]
         return f"{kind}? {name}=None" if name in self.lacking else f"{kind} {name}"
 
-    def parameters(self, returns: list[dict] | None, first: str = "") -> str:
+    def parameters(
+        self, returns: list[dict] | None, *, first: str = "", scalars: bool = True
+    ) -> str:
         def typed(tensor: dict) -> str:
             lacking = " | None = None" if tensor["name"] in self.lacking else ""
             return f"{tensor['name']}: Tensor{lacking}"
@@ -144,34 +146,25 @@ class TorchOp:
         if returns is None:
             # The dispatcher names them; a required one may follow an optional input only so.
             parts += ["*", *map(typed, self.outputs)]
-        parts += [f"{one['name']}: {scalar_type(one)} = {literal(one)}" for one in self.scalars]
-        parts.append("variant: str | None = None")
+        if scalars:
+            parts += [f"{one['name']}: {scalar_type(one)} = {literal(one)}" for one in self.scalars]
+            parts.append("variant: str | None = None")
+        else:
+            parts.append("**_: object")
         count = len(returns or ())
         result = {0: "None", 1: "Tensor"}.get(count, f"tuple[{', '.join(['Tensor'] * count)}]")
         return f"({', '.join(parts)}) -> {result}:\n"
 
-    def missing(self, output: dict, indent: str) -> str:
-        """What refuses an output whose model was left out."""
-        model = output["like"]["tensor"]
-        models = sorted(identifiers(model))
-        if self.lacking.isdisjoint(models):
-            return ""
-        # With more than one model to choose from, something required was left out.
-        return (
-            f"{indent}if {operand(model)} is None:\n"
-            f'{indent}    raise missing("{self.name}", "{output["name"]}", {models!r})\n'
-        )
-
-    def allocation(self, output: dict, *, fake: bool) -> str:
-        like = output["like"]
+    def allocation(self, output: dict) -> str:
+        name, like = output["name"], output["like"]
         model, shape, dtype = like["tensor"], like["shape"], like["dtype"]
-        text = self.missing(output, "    ")
+        text = ""
+        if not self.lacking.isdisjoint(models_of(output)):
+            text = f'    if {operand(model)} is None:\n        raise missing(_op, "{name}")\n'
         if dtype:
             shape = shape or f"{operand(model)}.shape"
             rule = _DTYPES[dtype].format(model=model)
             made = f"{operand(model)}.new_empty({shape}, dtype={rule})"
-        elif fake:
-            made = f"{operand(model)}.new_empty({shape})" if shape else f"like({model})"
         elif not shape:
             made = f"empty_like({model}, memory_format=CONTIGUOUS)"
         else:
@@ -180,12 +173,12 @@ class TorchOp:
                 f"    try:\n        shape = {shape}\n    except IndexError:\n        shape = ()\n"
             )
             made = f"shaped({model}, shape)"
-        return text + f"    {output['name']} = {made}\n"
+        return text + f"    {name} = {made}\n"
 
     def run(self, returns: list[dict] | None) -> str:
         """The library's call, after the outputs that nobody gave are made."""
         made = self.outputs if returns is None else returns
-        text = "".join(self.allocation(one, fake=False) for one in returns or ())
+        text = "".join(self.allocation(one) for one in returns or ())
         given = [one["name"] if one in made else "None" for one in self.outputs]
         values = [*names(self.inputs), *given, *names(self.scalars), "variant"]
         # Op.function is a property, which takes 0.1 us.
@@ -200,11 +193,10 @@ class TorchOp:
 
     def autograd(self, suffix: str, returns: list[dict] | None) -> str:
         # The kernel once more rather than a call of it, which takes 0.4 us.
-        first = "keyset: torch.DispatchKeySet"
         form, inputs = self.form_name(suffix), group(names(self.inputs))
         keywords = self.keywords([*names(self.scalars), "variant"])
         text = (
-            f"def _{self.name}{suffix}_autograd{self.parameters(returns, first)}"
+            f"def _{self.name}{suffix}_autograd{self.parameters(returns, first=_KEYSET)}"
             f"{self.is_not_plain(self.inputs + (self.outputs if returns is None else []))}"
         )
         if returns is not None:
@@ -235,23 +227,11 @@ class TorchOp:
         )
 
     def fake(self, suffix: str, returns: list[dict] | None) -> str:
-        text = (
-            f"def _fake_{self.name}{suffix}{self.parameters(returns)}"
-            f'    check("{self.name}", {", ".join(names(self.inputs))})\n'
-        )
+        form, inputs = self.form_name(suffix), names(self.inputs)
+        text = f"def _fake_{self.name}{suffix}{self.parameters(returns, scalars=False)}"
         if returns is not None:
-            text += "".join(self.allocation(one, fake=True) for one in returns)
-            return text + self.result(returns)
-        for one in self.outputs:
-            name, like = one["name"], one["like"]
-            model, indent = like["tensor"], "    "
-            shape = like["shape"] or f"{operand(model)}.shape"
-            if name in self.lacking:
-                text += f"    if {name} is not None:\n"
-                indent += "    "
-            text += self.missing(one, indent)
-            text += f'{indent}check_output("{self.name}", "{name}", {name}, {model}, {shape})\n'
-        return text
+            return f"{text}    return fake({form}, {', '.join(inputs)})\n"
+        return f"{text}    fake_out({form}, {group(inputs)}, {group(names(self.outputs))})\n"
 
     def form_name(self, suffix: str) -> str:
         return f"{self.name}{suffix}_form".upper()

@@ -52,6 +52,11 @@ def identifiers(expression: str) -> set[str]:
     return {one.id for one in ast.walk(ast.parse(expression)) if isinstance(one, ast.Name)}
 
 
+def models_of(output: dict) -> tuple[str, ...]:
+    """The inputs that it may be like."""
+    return tuple(sorted(identifiers(output["like"]["tensor"])))
+
+
 def operand(expression: str) -> str:
     """The expression as part of another: in parentheses where it needs them."""
     body = ast.parse(expression, mode="eval").body

@@ -4,34 +4,22 @@ import importlib.metadata
 from typing import Any
 
 import torch
-from task import Function, Peer, Skipped, Task, needs_cuda
+from rms import EPS, complete, draw_weight, needs_weight_of_dtype, reciprocal, scaling, widened
+from task import Function, Peer, Skipped, Task, compiled, needs_cuda
 from torch.nn import functional
-
-EPS = 1e-6
 
 
 def formula(task: Task) -> Function:
     """The module as models write it, with the problem's rounding points."""
-    offset = task.integer("offset")
-    rounding = task.keys["rounding"]
+    scaled = scaling(task)
     with_rstd = task.flag("rstd")
 
-    def scale(h: Any, r: Any, weight: Any, dtype: Any) -> Any:
-        if rounding == "none":
-            y = h.to(dtype) * r.to(dtype)
-            return y if weight is None else y * (weight + offset).to(dtype)
-        y = h * r
-        if rounding == "llama":
-            y = y.to(dtype)
-        return (y if weight is None else y * (weight.to(h.dtype) + offset)).to(dtype)
-
     def rms_norm(x: Any, weight: Any, residual: Any) -> Any:
-        wide = torch.float64 if x.dtype == torch.float64 else torch.float32
-        h = x.to(wide)
+        h = widened(x)
         if residual is not None:
-            h = h + residual.to(wide)
-        r = torch.rsqrt(h.pow(2).mean(-1, keepdim=True) + EPS)
-        y = scale(h, r, weight, x.dtype)
+            h = h + residual.to(h.dtype)
+        r = reciprocal(h)
+        y = scaled(h, r, weight, x.dtype)
         extra = () if residual is None else (h.to(residual.dtype),)
         if with_rstd:
             extra += (r.squeeze(-1),)
@@ -44,8 +32,7 @@ def load_torch(task: Task) -> tuple[Function, str]:
     offset = task.integer("offset")
     if task.flag("rstd"):
         raise Skipped("F.rms_norm gives no rstd")
-    if task.keys["weight"] not in ("none", task.keys["dtype"]):
-        raise Skipped("F.rms_norm takes a weight of x's dtype only")
+    needs_weight_of_dtype(task)
     shape = (task.integer("cols"),)
 
     def rms_norm(x: Any, weight: Any, residual: Any) -> Any:
@@ -56,10 +43,6 @@ def load_torch(task: Task) -> tuple[Function, str]:
         return functional.rms_norm(h.to(x.dtype), shape, scale, EPS), h
 
     return rms_norm, torch.__version__
-
-
-def load_compiled(task: Task) -> tuple[Function, str]:
-    return torch.compile(formula(task), fullgraph=True, dynamic=False), torch.__version__
 
 
 def load_liger(task: Task) -> tuple[Function, str]:
@@ -83,12 +66,8 @@ def inputs(task: Task) -> list[tuple[Any, ...]]:
     generator = torch.Generator(device=task.device).manual_seed(task.seed)
     cols = task.integer("cols")
     dtype = task.dtype("dtype")
-    weight_dtype = task.dtype("weight")
     residual_dtype = task.dtype("residual")
-    weight = None
-    if weight_dtype is not None:
-        noise = torch.randn(cols, generator=generator, device=task.device)
-        weight = (0.1 * noise + 1 - task.integer("offset")).to(weight_dtype)
+    weight = draw_weight(task, generator)
     sets = []
     for _ in range(task.sets):
         x = task.rows_of(cols, dtype, generator)
@@ -100,13 +79,11 @@ def inputs(task: Task) -> list[tuple[Any, ...]]:
 
 
 def peers(task: Task) -> list[Peer]:
-    # The weight has x's dtype unless the problem says otherwise.
-    if "weight" not in task.given:
-        task.keys["weight"] = task.keys["dtype"]
+    complete(task)
     sets = inputs(task)
     expected = formula(task)
     return [
         Peer("torch", lambda: load_torch(task), sets, expected),
-        Peer("torch.compile", lambda: load_compiled(task), sets, expected),
+        Peer("torch.compile", lambda: compiled(formula(task)), sets, expected),
         Peer("liger", lambda: load_liger(task), sets, expected),
     ]

@@ -4,7 +4,7 @@ import importlib.metadata
 from typing import Any
 
 import torch
-from task import Function, Peer, Skipped, Task, needs_cuda
+from task import Function, Peer, Skipped, Task, compiled, needs_cuda
 from torch.nn import functional
 
 # The clamped form's parameters, gpt-oss's; they change no byte and no instruction count.
@@ -47,11 +47,6 @@ def load_torch(task: Task) -> tuple[Function, str]:
     return formula(task, eager=True), torch.__version__
 
 
-def load_compiled(task: Task) -> tuple[Function, str]:
-    function = torch.compile(formula(task, eager=False), fullgraph=True, dynamic=False)
-    return function, torch.__version__
-
-
 def load_liger(task: Task) -> tuple[Function, str]:
     needs_cuda(task)
     from liger_kernel.transformers import functional as liger
@@ -79,6 +74,6 @@ def peers(task: Task) -> list[Peer]:
     expected = formula(task, eager=True)
     return [
         Peer("torch", lambda: load_torch(task), sets, expected),
-        Peer("torch.compile", lambda: load_compiled(task), sets, expected),
+        Peer("torch.compile", lambda: compiled(formula(task, eager=False)), sets, expected),
         Peer("liger", lambda: load_liger(task), sets, expected),
     ]

@@ -72,3 +72,10 @@ class Peer:
 def needs_cuda(task: Task) -> None:
     if not task.device.startswith("cuda"):
         raise Skipped("needs a CUDA device")
+
+
+def compiled(function: Function) -> tuple[Function, str]:
+    """What Peer.load gives for torch.compile of a formula."""
+    import torch
+
+    return torch.compile(function, fullgraph=True, dynamic=False), torch.__version__

@@ -20,12 +20,7 @@ void check_scalars(std::string_view op, double eps, int offset, Rounding roundin
 
 void match_weight(std::string_view op, const TensorView& weight, cpu::RowNames& names) {
   if (!weight.defined()) return;
-  match(op, "weight", weight)
-      .shape(names.cols)
-      .dtype(kF32, kF16, kBF16, kF64)
-      .on(names.device)
-      .contiguous()
-      .verify();
+  cpu::match_vector(op, Role::kInput, "weight", weight, names, kF32, kF16, kBF16, kF64);
 }
 
 void match_rstd(std::string_view op, const TensorView& rstd, cpu::RowNames& names) {
@@ -40,10 +35,7 @@ void match_rstd(std::string_view op, const TensorView& rstd, cpu::RowNames& name
 
 void check_all_or_no_f64(std::string_view op, DType x, std::string_view argument,
                          std::optional<DType> dtype) {
-  EK_CHECK(!dtype || (*dtype == kF64) == (x == kF64), ErrorKind::kType,
-           fmt::format("{}: {} dtype: expected f64 for all tensors or for none, got {} with x in "
-                       "{}",
-                       op, argument, name(*dtype), name(x)));
+  cpu::check_all_or_no_f64(op, "x", x, argument, dtype);
 }
 
 double sum_error(std::int64_t cols) { return 128 + std::log2(static_cast<double>(cols)) + 3; }

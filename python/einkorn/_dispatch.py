@@ -116,6 +116,18 @@ def described(rule: Rule, inputs: tuple[Any, ...]) -> tuple[Any, tuple[int, ...]
         return next(one for one in inputs if one is not None), (), None
 
 
+def missing(op: Op, output: str) -> Exception:
+    """What to raise where the tensor that an output is like was left out of the call."""
+    models = op.models[output]
+    if len(models) == 1:
+        return ValueError(
+            f"{op.name}: {output}: expected not to be asked for without {models[0]}, "
+            f"got no {models[0]}"
+        )
+    # With more than one to choose from, something required was left out.
+    return TypeError(f"{op.name}: {output}: expected one of {', '.join(models)}, got None for each")
+
+
 def allocated(
     op: Op,
     inputs: tuple[Any, ...],
@@ -134,10 +146,7 @@ def allocated(
             like, shape, dtype = described(rule, inputs)
             if like is None:
                 if given is True:
-                    raise ValueError(
-                        f"{op.name}: {name}: expected no True, got one\n"
-                        "  hint: what it is like was left out of the call"
-                    )
+                    raise missing(op, name)
                 made.append(None)
             else:
                 made.append(empty(like, shape, dtype))

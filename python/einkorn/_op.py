@@ -17,6 +17,7 @@ class Op:
         "_function",
         "_wrap",
         "inputs",
+        "models",
         "name",
         "optional_outputs",
         "outputs",
@@ -31,6 +32,7 @@ class Op:
         inputs: tuple[str, ...],
         outputs: tuple[str, ...],
         optional_outputs: tuple[str, ...],
+        models: dict[str, tuple[str, ...]],
         rules: tuple[Rule, ...],
         scalars: dict[str, bool | int | float | str],
     ) -> None:
@@ -38,6 +40,8 @@ class Op:
         self.inputs = inputs
         self.outputs = outputs
         self.optional_outputs = optional_outputs
+        #: By output, the inputs that it may be like.
+        self.models = models
         self.rules = rules
         self.scalars = scalars
         self._function: Any = None

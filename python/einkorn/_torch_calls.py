@@ -12,9 +12,8 @@ from torch.compiler import is_dynamo_compiling
 from . import torch as binding
 from ._dispatch import check_frameworks
 from ._op import Op
+from .torch._autograd import increment_version
 
-# What torch.autograd.graph.increment_version calls, without its 0.2 us.
-_increment_version = torch._C._increment_version
 _is_grad_enabled = torch.is_grad_enabled
 _kernels = binding.kernels
 _modes = torch._C._len_torch_dispatch_stack
@@ -58,7 +57,7 @@ def call(
         if _is_for_dispatcher(inputs + outputs):
             return _by_dispatcher(op, inputs, outputs, scalars, variant)
         raise
-    _increment_version(written)
+    increment_version(written)
     return first if len(written) == 1 else tuple(written)
 
 

@@ -27,6 +27,7 @@ _silu_mul = Op(
     inputs=("gate", "up", "packed"),
     outputs=("y",),
     optional_outputs=(),
+    models={"y": ("gate", "packed")},
     rules=(
         lambda gate, up, packed: (
             gate if packed is None else packed,
@@ -94,6 +95,7 @@ _silu_mul_bwd = Op(
     inputs=("dy", "gate", "up", "packed"),
     outputs=("dgate", "dup", "dpacked"),
     optional_outputs=(),
+    models={"dgate": ("gate",), "dup": ("up",), "dpacked": ("packed",)},
     rules=(
         lambda dy, gate, up, packed: (gate, () if gate is None else gate.shape, None),
         lambda dy, gate, up, packed: (up, () if up is None else up.shape, None),
@@ -160,6 +162,7 @@ _gated_norm_pair = Op(
     inputs=("gate", "up", "gate_weight", "up_weight"),
     outputs=("y",),
     optional_outputs=(),
+    models={"y": ("gate",)},
     rules=(lambda gate, up, gate_weight, up_weight: (gate, gate.shape, None),),
     scalars={"eps": 1e-06},
 )
@@ -195,6 +198,7 @@ _gated_rms_norm = Op(
     inputs=("x", "gate", "weight"),
     outputs=("y",),
     optional_outputs=(),
+    models={"y": ("x",)},
     rules=(lambda x, gate, weight: (x, x.shape, None),),
     scalars={"eps": 1e-06},
 )
@@ -228,6 +232,7 @@ _qk_norm = Op(
     inputs=("q", "k", "q_weight", "k_weight"),
     outputs=("q_out", "k_out"),
     optional_outputs=(),
+    models={"q_out": ("q",), "k_out": ("k",)},
     rules=(
         lambda q, k, q_weight, k_weight: (q, q.shape, None),
         lambda q, k, q_weight, k_weight: (k, k.shape, None),
@@ -278,6 +283,7 @@ _rms_norm = Op(
     inputs=("x", "weight", "residual"),
     outputs=("y", "residual_out", "rstd"),
     optional_outputs=("residual_out", "rstd"),
+    models={"y": ("x",), "residual_out": ("residual",), "rstd": ("x",)},
     rules=(
         lambda x, weight, residual: (x, x.shape, None),
         lambda x, weight, residual: (residual, () if residual is None else residual.shape, None),
@@ -331,6 +337,7 @@ _rms_norm_bwd = Op(
     inputs=("dy", "x", "weight", "rstd", "dresidual_out"),
     outputs=("dx", "dweight"),
     optional_outputs=("dweight",),
+    models={"dx": ("x",), "dweight": ("weight",)},
     rules=(
         lambda dy, x, weight, rstd, dresidual_out: (x, x.shape, None),
         lambda dy, x, weight, rstd, dresidual_out: (

@@ -18,6 +18,7 @@
 #include "python/native/values.h"
 #include "python/native/variants.h"
 #include "src/core/self_command.h"
+#include "src/core/subprocess.h"
 #include "src/registry/removal.h"
 
 // A function `name` of the module: EK_EXPORT(name, arguments) { ...; return FfiAny; }
@@ -191,9 +192,6 @@ EK_EXPORT(set_self_command, arguments) {
 EK_EXPORT(command, arguments) {
   std::vector<std::string> words = words_of(arguments);
   words.insert(words.begin(), "einkorn");
-  std::vector<char*> pointers;
-  pointers.reserve(words.size() + 1);
-  for (std::string& word : words) pointers.push_back(word.data());
-  pointers.push_back(nullptr);
+  std::vector<char*> pointers = einkorn::subprocess::pointers_to(words);
   return integer_value(einkorn::cli::command(static_cast<int>(words.size()), pointers.data()));
 }

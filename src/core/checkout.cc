@@ -1,7 +1,8 @@
 #include "src/core/checkout.h"
 
-#include <cstdlib>
 #include <system_error>
+
+#include "src/core/environment.h"
 
 namespace einkorn {
 namespace {
@@ -26,9 +27,7 @@ std::optional<fs::path> find_in_checkout(const fs::path& name) {
 }
 
 std::string python_command() {
-  if (const char* named = std::getenv("EINKORN_PYTHON"); named != nullptr && *named != '\0') {
-    return named;
-  }
+  if (const std::string named = environment("EINKORN_PYTHON"); !named.empty()) return named;
   if (const auto local = find_in_checkout(".venv/bin/python3")) return local->string();
   return "python3";
 }

@@ -143,14 +143,6 @@ std::vector<std::string> merge_environment(const std::vector<std::string>& extra
   return merged;
 }
 
-std::vector<char*> pointers_to(std::vector<std::string>& words) {
-  std::vector<char*> pointers;
-  pointers.reserve(words.size() + 1);
-  for (std::string& word : words) pointers.push_back(word.data());
-  pointers.push_back(nullptr);
-  return pointers;
-}
-
 /// Attributes and file actions of posix_spawn, released when this goes.
 struct SpawnSettings {
   posix_spawnattr_t attributes{};
@@ -324,6 +316,14 @@ std::string describe(const Result& result, const Options& options) {
     return fmt::format("signal {} ({})", result.signal, name != nullptr ? name : "unknown");
   }
   return fmt::format("exit status {}", result.exit_status);
+}
+
+std::vector<char*> pointers_to(std::vector<std::string>& words) {
+  std::vector<char*> pointers;
+  pointers.reserve(words.size() + 1);
+  for (std::string& word : words) pointers.push_back(word.data());
+  pointers.push_back(nullptr);
+  return pointers;
 }
 
 bool is_program(const std::string& path) {

@@ -53,6 +53,9 @@ Result run(const std::vector<std::string>& argv, const Options& options = {});
 /// limit of 500 ms".
 std::string describe(const Result& result, const Options& options = {});
 
+/// The words' own memory with a null pointer at the end, as exec and its like take them.
+std::vector<char*> pointers_to(std::vector<std::string>& words);
+
 /// True for a regular file that may be executed.
 bool is_program(const std::string& path);
 

@@ -94,10 +94,7 @@ struct Descriptor {
 
 pid_t start(const WorkerSpec& spec, int socket) {
   std::vector<std::string> variables = merged_environment(spec.environment);
-  std::vector<char*> environment;
-  environment.reserve(variables.size() + 1);
-  for (std::string& variable : variables) environment.push_back(variable.data());
-  environment.push_back(nullptr);
+  const std::vector<char*> environment = subprocess::pointers_to(variables);
   std::string program = spec.executable;
   char* argv[] = {program.data(), nullptr};
   const Spawn settings(socket);

@@ -18,6 +18,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "src/core/subprocess.h"
+
 extern "C" char** environ;
 
 namespace einkorn::measure {
@@ -47,10 +49,7 @@ ChildProcess::ChildProcess(const std::vector<std::string>& argv) {
   socket_ = ends[0];
   errors_ = memfd_create("child-errors", MFD_CLOEXEC);
   std::vector<std::string> words = argv;
-  std::vector<char*> pointers;
-  pointers.reserve(words.size() + 1);
-  for (std::string& word : words) pointers.push_back(word.data());
-  pointers.push_back(nullptr);
+  const std::vector<char*> pointers = subprocess::pointers_to(words);
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
   posix_spawn_file_actions_adddup2(&actions, ends[1], STDIN_FILENO);

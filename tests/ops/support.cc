@@ -121,9 +121,10 @@ void expect_served(const OpEntry& entry, std::string_view keys) {
 }
 
 void expect_cols_served(const OpEntry& entry, const std::vector<std::string>& keys,
-                        std::int64_t dense, const std::vector<std::int64_t>& others) {
+                        std::int64_t dense, const std::vector<std::int64_t>& others,
+                        std::int64_t widest) {
   std::vector<std::int64_t> all = others;
-  for (std::int64_t cols = 1; cols <= 262144; cols = cols < dense ? cols + 1 : cols * 9 / 8) {
+  for (std::int64_t cols = 1; cols <= widest; cols = cols < dense ? cols + 1 : cols * 9 / 8) {
     all.push_back(cols);
   }
   for (const std::string& rest : keys) {

@@ -55,10 +55,11 @@ void expect_nothing_launched(const OpEntry& entry, std::string_view keys, Device
 /// Some variant serves, on this CPU and on every known device.
 void expect_served(const OpEntry& entry, std::string_view keys);
 
-/// The same for every number of columns up to `dense`, ever fewer up to 262144, and `others`, with
-/// each of `keys` for the rest of the problem.
+/// The same for every number of columns up to `dense`, ever fewer up to `widest`, and `others`,
+/// with each of `keys` for the rest of the problem.
 void expect_cols_served(const OpEntry& entry, const std::vector<std::string>& keys,
-                        std::int64_t dense, const std::vector<std::int64_t>& others);
+                        std::int64_t dense, const std::vector<std::int64_t>& others,
+                        std::int64_t widest = 262144);
 
 /// Sets an element of a tensor [rows, cols] on the CPU.
 void set_element(const TensorView& view, std::int64_t row, std::int64_t col, double value);

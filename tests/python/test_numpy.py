@@ -221,7 +221,11 @@ class TestBadInput:
                 NotImplementedError,
                 r"no variant for cpu[\s\S]*sm90/bulk_v1 +refused: tensors are on cpu",
             ),
-            (lambda: ops.rms_norm(X, residual_out=True), ValueError, "residual_out: expected no T"),
+            (
+                lambda: ops.rms_norm(X, residual_out=True),
+                ValueError,
+                "residual_out: expected not to be asked for without residual, got no residual",
+            ),
             (lambda: ops.silu_mul(None, X), TypeError, "gate"),
             (
                 lambda: ops.silu_mul(packed=X, packing="split"),

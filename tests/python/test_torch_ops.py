@@ -279,9 +279,9 @@ def test_refuses_what_no_alternative_has(device, requires_grad):
     for inputs, name in (((a,), "gate"), ((a, a), "up"), ((a, None, a), "gate")):
         with pytest.raises(TypeError, match=f"silu_mul_bwd: {name}: expected a tensor"):
             ops.silu_mul_bwd(*inputs)
-    with pytest.raises(ValueError, match=r"silu_mul_bwd: gate: expected (None|no tensor) with"):
+    with pytest.raises(ValueError, match=r"silu_mul_bwd: gate: expected no tensor with"):
         ops.silu_mul_bwd(a, a, a, packed, packing="halves")
-    with pytest.raises(ValueError, match="silu_mul_bwd: dgate: expected no True"):
+    with pytest.raises(ValueError, match="dgate: expected not to be asked for without gate"):
         ops.silu_mul_bwd(a, packed=packed, packing="halves", dgate=True)
     assert not hasattr(K, "silu_mul_bwd_dgate")
 

@@ -1,6 +1,5 @@
 #include "ops/norm/qk_norm/contract.h"
 
-#include <algorithm>
 #include <string>
 
 #include <einkorn/dispatch.h>
@@ -42,24 +41,11 @@ std::optional<DType> match_weights(const QkNorm::Args& args, Names& names) {
                        "  hint: the weights come together or not at all",
                        has_q ? "k_weight" : "q_weight", has_q ? "q_weight" : "k_weight"));
   const auto match_one = [&](std::string_view argument, const TensorView& weight) {
-    match(QkNorm::kName, argument, weight)
-        .shape(names.rows.cols)
-        .dtype(names.weight)
-        .on(names.rows.device)
-        .contiguous()
-        .verify();
+    cpu::match_vector(QkNorm::kName, Role::kInput, argument, weight, names.rows, names.weight);
   };
   match_one("q_weight", args.q_weight);
   match_one("k_weight", args.k_weight);
   return names.weight.value();
-}
-
-void check_weight_f64(std::string_view argument, const QkNorm::Problem& problem) {
-  EK_CHECK(!problem.weight || (*problem.weight == kF64) == (problem.dtype == kF64),
-           ErrorKind::kType,
-           fmt::format("qk_norm: {} dtype: expected f64 for all tensors or for none, got {} with q "
-                       "in {}",
-                       argument, name(*problem.weight), name(problem.dtype)));
 }
 
 void check_overlaps(const QkNorm::Args& args) {
@@ -83,34 +69,29 @@ void check_overlaps(const QkNorm::Args& args) {
   }
 }
 
-/// The largest power of two that divides the distance between a token's heads, bytes; no bound
-/// where each tensor has one head.
-int head_align(const QkNorm::Problem& problem) {
-  if (problem.q_heads == 1 && problem.k_heads == 1) return cpu::kMaxAlign;
-  const std::int64_t bytes = problem.cols * bits(problem.dtype) / 8;
-  return static_cast<int>(std::min<std::int64_t>(bytes & -bytes, cpu::kMaxAlign));
+/// Bytes from a head to the next of its token; 0 where each tensor has one head.
+std::int64_t head_bytes(const QkNorm::Problem& problem) {
+  if (problem.q_heads == 1 && problem.k_heads == 1) return 0;
+  return problem.cols * bits(problem.dtype) / 8;
 }
 
 cpu::LayoutRules layout_rules(const QkNorm::Problem& problem) {
   cpu::LayoutRules rules{.op = QkNorm::kName,
                          .rows = problem.rows,
-                         .strided = problem.layout == QkNorm::Layout::kRowStrided};
+                         .strided = problem.layout == QkNorm::Layout::kRowStrided,
+                         .part_bytes = head_bytes(problem),
+                         .part = "head"};
   rules.add_rows(problem.q_heads * problem.cols, problem.dtype);
   rules.add_rows(problem.k_heads * problem.cols, problem.dtype);
   if (problem.weight) rules.add_vector(*problem.weight);
   return rules;
 }
 
-/// The largest alignment the problem can have.
-int natural_align(const QkNorm::Problem& problem) {
-  return std::min(cpu::natural_align(layout_rules(problem)), head_align(problem));
-}
-
 /// What parse() gives when only `problem`'s leading fields are given.
 QkNorm::Problem completed(const QkNorm::Problem& problem) {
   QkNorm::Problem out;
   out.weight = problem.dtype;
-  out.align = natural_align(problem);
+  out.align = cpu::natural_align(layout_rules(problem));
   return out;
 }
 
@@ -130,12 +111,13 @@ QkNorm::Problem QkNorm::match(const Args& args) {
   match_heads(Role::kOutput, "q_out", args.q_out, names, names.q_heads);
   match_heads(Role::kOutput, "k_out", args.k_out, names, names.k_heads);
   rms::check_scalars(kName, args.eps, args.offset, args.rounding);
-  check_weight_f64("q_weight", problem);
+  cpu::check_all_or_no_f64(kName, "q", problem.dtype, "q_weight", problem.weight);
   check_overlaps(args);
   cpu::RowFacts facts(problem.rows);
   for (const TensorView* tensor : {&args.q, &args.k, &args.q_out, &args.k_out}) {
     facts.add_rows(qk_norm::tokens_of(*tensor, problem.rows), tensor->size(-2) * problem.cols);
   }
+  facts.add_parts(head_bytes(problem));
   if (problem.weight) {
     facts.add_address(args.q_weight);
     facts.add_address(args.k_weight);
@@ -143,7 +125,7 @@ QkNorm::Problem QkNorm::match(const Args& args) {
   problem.offset = args.offset;
   problem.rounding = args.rounding;
   problem.layout = facts.strided() ? Layout::kRowStrided : Layout::kContiguous;
-  problem.align = std::min(facts.align(), head_align(problem));
+  problem.align = facts.align();
   return problem;
 }
 
@@ -156,14 +138,8 @@ QkNorm::Problem QkNorm::parse(const KeyValues& pairs) {
   if (!cpu::given(pairs, "weight")) problem.weight = problem.dtype;
   cpu::check_dtype(kName, "dtype", problem.dtype);
   if (problem.weight) cpu::check_dtype(kName, "weight", *problem.weight);
-  check_weight_f64("weight", problem);
-  const int natural = natural_align(problem);
-  if (!cpu::given(pairs, "align")) problem.align = natural;
-  cpu::check_layout(layout_rules(problem), problem.align);
-  EK_CHECK(problem.align <= natural, ErrorKind::kValue,
-           fmt::format("qk_norm: align: expected at most {}, which divides the bytes of a head, "
-                       "got {}",
-                       natural, problem.align));
+  cpu::check_all_or_no_f64(kName, "q", problem.dtype, "weight", problem.weight);
+  problem.align = cpu::parsed_align(layout_rules(problem), pairs, problem.align);
   return problem;
 }
 

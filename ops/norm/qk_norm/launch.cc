@@ -1,19 +1,10 @@
 #include "ops/norm/qk_norm/launch.h"
 
 #include <einkorn/expression.h>
-#include <einkorn/match.h>
 
 #include "ops/launch.h"
 
 namespace einkorn::qk_norm {
-namespace {
-
-/// Elements between tokens. match() has established that the leading dimensions collapse.
-long long token_stride(const TensorView& tensor) {
-  return collapsed_row_stride(tensor, 2).value_or(0);
-}
-
-}  // namespace
 
 int vector_width(const QkNorm::Problem& problem) {
   return cuda::vector_width(problem.cols, problem.dtype, problem.align);
@@ -41,10 +32,10 @@ void bind(const QkNorm::Args& args, Params& params) {
   params.k_weight = args.k_weight.data();
   params.q_out = args.q_out.data();
   params.k_out = args.k_out.data();
-  params.q_stride = token_stride(args.q);
-  params.k_stride = token_stride(args.k);
-  params.q_out_stride = token_stride(args.q_out);
-  params.k_out_stride = token_stride(args.k_out);
+  params.q_stride = cuda::row_stride(args.q, 2);
+  params.k_stride = cuda::row_stride(args.k, 2);
+  params.q_out_stride = cuda::row_stride(args.q_out, 2);
+  params.k_out_stride = cuda::row_stride(args.k_out, 2);
   params.eps = static_cast<float>(args.eps);
   params.offset = static_cast<float>(args.offset);
 }

@@ -44,13 +44,8 @@ void match_dweight(const Args& args, cpu::RowNames& names) {
            fmt::format("rms_norm_bwd: dweight: expected no tensor without a weight, got {}\n"
                        "  hint: pass weight, too; without one there is nothing to differentiate by",
                        to_string(args.dweight)));
-  match(RmsNormBwd::kName, "dweight", args.dweight)
-      .shape(names.cols)
-      .dtype(args.weight.dtype(), names.dtype.value() == kF64 ? kF64 : kF32)
-      .on(names.device)
-      .contiguous()
-      .writable()
-      .verify();
+  cpu::match_vector(RmsNormBwd::kName, Role::kOutput, "dweight", args.dweight, names,
+                    args.weight.dtype(), names.dtype.value() == kF64 ? kF64 : kF32);
 }
 
 void check_dtypes(const Problem& problem) {

@@ -8,17 +8,14 @@ from torch._C import DispatchKey, DispatchKeySet
 
 # Names of a module's own, which are found faster than attributes.
 empty_like = torch.empty_like
+# Asked for because the order of memory that PyTorch would keep of an overlapping view is none.
 CONTIGUOUS = torch.contiguous_format
 
 
-def like(model: Tensor) -> Tensor:
-    """Contiguous: the order of memory that PyTorch would keep of an overlapping view is none."""
-    return empty_like(model, memory_format=CONTIGUOUS)
-
-
 def shaped(model: Tensor, shape: Sequence[int]) -> Tensor:
-    # Asked for first because new_empty takes twice as long as empty_like.
-    return like(model) if shape == model.shape else model.new_empty(shape)
+    if shape == model.shape:  # new_empty takes twice as long
+        return empty_like(model, memory_format=CONTIGUOUS)
+    return model.new_empty(shape)
 
 
 def f32_plus(model: Tensor) -> torch.dtype:
@@ -31,15 +28,6 @@ def empty(model: Tensor, shape: tuple[int, ...], dtype: str | None) -> Tensor:
     if dtype is None:
         return model.new_empty(shape)
     return model.new_empty(shape, dtype=f32_plus(model) if dtype == "f32+" else torch.float32)
-
-
-def missing(op: str, output: str, models: Sequence[str]) -> Exception:
-    """What to raise where the tensor that an output is like was left out of the call."""
-    if len(models) == 1:
-        return ValueError(
-            f"{op}: {output}: expected not to be asked for without {models[0]}, got no {models[0]}"
-        )
-    return TypeError(f"{op}: {output}: expected one of {', '.join(models)}, got None for each")
 
 
 def _key_sets() -> frozenset[int]:

@@ -108,7 +108,7 @@ def _gated(
     if packed is not None:
         for name, one in (("gate", gate), ("up", up)):
             if one is not None:
-                raise ValueError(f"{op}: {name}: expected None with packed, got a tensor")
+                raise ValueError(f"{op}: {name}: expected no tensor with packed, got one")
         given.rows("packed", packed, _FLOATS)
         torch._check_value(
             packed.shape[-1] % 2 == 0,
@@ -120,7 +120,7 @@ def _gated(
         return
     if gate is None or up is None:
         name = "gate" if gate is None else "up"
-        raise TypeError(f"{op}: {name}: expected a tensor, got None")
+        raise TypeError(f"{op}: {name}: expected a tensor, got no tensor")
     given.rows("gate", gate, _FLOATS)
     for name, one in (("up", up), ("dy", result)):
         if one is not None:

@@ -17,8 +17,7 @@ namespace {
 
 using test::expect_correct_args;
 using test::kDTypes;
-
-constexpr const char* kRoundings[] = {"llama", "gemma", "none"};
+using test::kRoundings;
 
 class QkNormRows : public test::RowsVariants {};
 

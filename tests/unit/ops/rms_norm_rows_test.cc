@@ -9,17 +9,16 @@
 #include <gtest/gtest.h>
 
 #include "ops/norm/rms_norm/contract.h"
-#include "tests/unit/ops/op_test.h"
+#include "tests/unit/ops/rows_variants.h"
 
 namespace einkorn {
 namespace {
 
 using test::expect_correct;
 using test::expect_correct_args;
+using test::kDTypes;
+using test::kRoundings;
 using test::tensor_of;
-
-constexpr const char* kDTypes[] = {"f32", "f16", "bf16"};
-constexpr const char* kRoundings[] = {"llama", "gemma", "none"};
 
 void expect_rows(const std::string& keys) { expect_correct("rms_norm", "cpu/rows_v1", keys); }
 

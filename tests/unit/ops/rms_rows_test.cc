@@ -10,6 +10,7 @@ namespace einkorn {
 namespace {
 
 using test::kDTypes;
+using test::kRoundings;
 
 class RmsRows : public test::RowsVariants {};
 
@@ -45,7 +46,7 @@ TEST_P(RmsRows, EveryLayout) {
 TEST_P(RmsRows, EveryInstructionSet) {
   for_each_instruction_set([] {
     for (const std::string dtype : kDTypes) {
-      for (const std::string rounding : {"llama", "gemma", "none"}) {
+      for (const std::string rounding : kRoundings) {
         expect_rows("rows=4 cols=149 rstd=true residual=f16 dtype=" + dtype +
                     " rounding=" + rounding);
         expect_rows("rows=4 cols=3000 weight=f16 dtype=" + dtype + " rounding=" + rounding);

@@ -27,6 +27,22 @@ TEST(RowFacts, AlignIsTheLargestPowerThatDividesAll) {
   EXPECT_EQ(align_of(0, 5, 1), 16);  // one row: its stride is never used
 }
 
+TEST(RowFacts, PartsBoundTheAlignment) {
+  RowFacts facts(2);
+  facts.add_parts(0);
+  EXPECT_EQ(facts.align(), 16);
+  facts.add_parts(24);
+  EXPECT_EQ(facts.align(), 8);
+}
+
+TEST(LayoutRules, PartsBoundTheAlignmentWhateverTheRows) {
+  LayoutRules rules{.op = "an_op", .rows = 1, .strided = true, .part_bytes = 12, .part = "head"};
+  rules.add_vector(kBF16);
+  EXPECT_EQ(natural_align(rules), 4);
+  rules.part_bytes = 0;
+  EXPECT_EQ(natural_align(rules), 16);
+}
+
 TEST(PlaceRows, GapsAreNanAndAlignmentExact) {
   for (const int align : {2, 4, 8, 16}) {
     std::vector<Tensor> storage;

@@ -15,6 +15,8 @@
 namespace einkorn::test {
 
 inline constexpr const char* kDTypes[] = {"f32", "f16", "bf16"};
+/// Of norms.
+inline constexpr const char* kRoundings[] = {"llama", "gemma", "none"};
 
 /// Tests of cpu/rows_v1 of the op that is the parameter.
 class RowsVariants : public testing::TestWithParam<const char*> {

@@ -187,10 +187,8 @@ Prediction predict_result(const nlohmann::json& document, const nlohmann::json& 
   return predict(plan, device, entry.op->work(problem.get()), peaks);
 }
 
-/// Whether memory bounds it, which is what the model knows: not the caches, and not what there is
-/// to do once a row where rows are short.
-bool is_of_long_rows_in_memory(const nlohmann::json& result) {
-  if (result.at("roof") == "cache") return false;
+/// The model knows what moving the bytes takes, not what there is to do once a row.
+bool has_long_rows(const nlohmann::json& result) {
   for (const auto& [key, value] : split_key_values(result.at("problem").get<std::string>())) {
     if (key == "cols") return std::stoll(value) >= 4096;
   }
@@ -205,7 +203,7 @@ TEST(Predict, IsNearWhatWasMeasuredOnAnH100) {
   each_result_file("-h100.json", [&](const nlohmann::json& document) {
     ASSERT_EQ(document.at("device"), device.name);
     for (const auto& result : document.at("results")) {
-      if (!is_of_long_rows_in_memory(result)) continue;
+      if (result.at("roof") == "cache" || !has_long_rows(result)) continue;
       const Prediction out = predict_result(document, result, device, peaks_of(device));
       EXPECT_EQ(out.bound, Bound::kMemory);
       const double measured = result.at("median_us");
@@ -223,7 +221,7 @@ TEST(Predict, IsOfTheOrderOfWhatWasMeasuredOnACpu) {
   DeviceInfo host = cpu_info();
   each_result_file("-cpu.json", [&](const nlohmann::json& document) {
     for (const auto& result : document.at("results")) {
-      if (!is_of_long_rows_in_memory(result)) continue;
+      if (!has_long_rows(result)) continue;
       DevicePeaks copy;
       const double bytes = result.at("gbps").get<double>() * result.at("median_us").get<double>();
       copy.measured = Peaks{};

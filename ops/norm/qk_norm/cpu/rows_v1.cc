@@ -18,8 +18,8 @@
 #include <hwy/foreach_target.h>
 // After the list of targets; -inl.h before anything that opens namespaces.
 #include "src/cpu/codec-inl.h"
+#include "src/cpu/sums-inl.h"
 
-#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdint>
@@ -33,6 +33,7 @@
 
 #include "ops/norm/qk_norm/contract.h"
 #include "src/core/float.h"
+#include "src/cpu/column_factors.h"
 #include "src/cpu/describe.h"
 #include "src/cpu/threads.h"
 
@@ -78,37 +79,15 @@ using namespace einkorn::cpu::HWY_NAMESPACE;
 
 template <class Codec>
 HWY_ATTR double sum_squares(const typename Codec::Raw* x, std::size_t cols) {
-  const F32Tag tag;
-  const std::size_t lanes = hn::Lanes(tag);
-  constexpr std::size_t kTerms = 128;  // of a chain, at most
-  const auto add = [&](std::size_t at, F32Vec& sum) HWY_ATTR {
-    const F32Vec value = Codec::load(x + at);
-    sum = hn::MulAdd(value, value, sum);
-  };
-  const auto total_of = [&](F32Vec sum) HWY_ATTR {
-    return static_cast<double>(hn::GetLane(hn::SumOfLanes(tag, sum)));
-  };
   double total = 0;
-  std::size_t i = 0;
-  while (i + 4 * lanes <= cols) {
-    F32Vec sum0 = hn::Zero(tag), sum1 = sum0, sum2 = sum0, sum3 = sum0;
-    const std::size_t stop = std::min(cols - 4 * lanes, i + 4 * lanes * (kTerms - 1));
-    for (; i <= stop; i += 4 * lanes) {
-      add(i, sum0);
-      add(i + lanes, sum1);
-      add(i + 2 * lanes, sum2);
-      add(i + 3 * lanes, sum3);
-    }
-    total += total_of(hn::Add(hn::Add(sum0, sum1), hn::Add(sum2, sum3)));
-  }
-  if (i == cols) return total;
-  F32Vec rest = hn::Zero(tag);
-  for (; i + lanes <= cols; i += lanes) add(i, rest);
-  if (i < cols) {
-    const F32Vec tail = load_tail<Codec>(x + i, cols - i);
-    rest = hn::MulAdd(tail, tail, rest);
-  }
-  return total + total_of(rest);
+  const auto add = [](F32Vec& sum, F32Vec h) HWY_ATTR { sum = hn::MulAdd(h, h, sum); };
+  sum_in_chains(
+      cols, hn::Zero(F32Tag()),
+      [&](F32Vec& sum, std::size_t at) HWY_ATTR { add(sum, Codec::load(x + at)); },
+      [&](F32Vec& sum, std::size_t at, std::size_t count)
+          HWY_ATTR { add(sum, load_tail<Codec>(x + at, count)); },
+      [&](F32Vec sum) HWY_ATTR { total += total_of(sum); });
+  return total;
 }
 
 /// Results of some elements: h * r * scale with the contract's roundings.
@@ -179,33 +158,6 @@ HWY_ATTR void run_heads(const HeadsTask& task, std::int64_t begin, std::int64_t 
   if (task.q.stream || task.k.stream) hwy::FlushStream();
 }
 
-/// w + offset, rounded to x's dtype where the contract says so.
-HWY_ATTR void prepare_scale(const void* weight, DType weight_dtype, int offset, bool rounded,
-                            DType x_dtype, std::size_t cols, float* out) {
-  const std::size_t lanes = hn::Lanes(F32Tag());
-  const F32Vec added = hn::Set(F32Tag(), static_cast<float>(offset));
-  visit_codec(weight_dtype, [&](auto codec) HWY_ATTR {
-    using Codec = decltype(codec);
-    const auto* from = static_cast<const typename Codec::Raw*>(weight);
-    std::size_t i = 0;
-    for (; i + lanes <= cols; i += lanes) {
-      F32Codec::store(hn::Add(Codec::load(from + i), added), out + i);
-    }
-    if (i == cols) return;
-    store_tail<F32Codec>(hn::Add(load_tail<Codec>(from + i, cols - i), added), out + i, cols - i);
-  });
-  if (!rounded) return;
-  visit_codec(x_dtype, [&](auto codec) HWY_ATTR {
-    std::size_t i = 0;
-    for (; i + lanes <= cols; i += lanes) {
-      F32Codec::store(decltype(codec)::round(F32Codec::load(out + i)), out + i);
-    }
-    if (i == cols) return;
-    const F32Vec tail = load_tail<F32Codec>(out + i, cols - i);
-    store_tail<F32Codec>(decltype(codec)::round(tail), out + i, cols - i);
-  });
-}
-
 }  // namespace HWY_NAMESPACE
 }  // namespace
 }  // namespace einkorn::qk_norm::cpu
@@ -216,22 +168,16 @@ namespace einkorn::qk_norm::cpu {
 namespace {
 
 HWY_EXPORT(run_heads);
-HWY_EXPORT(prepare_scale);
 
 using Problem = QkNorm::Problem;
 using Scales = std::array<float, QkNorm::kMaxCols>;
 
 /// Where w + offset of `weight` is: in the weight itself or, prepared, in `memory`.
 const float* scale_of(const TensorView& weight, const Problem& problem, Scales& memory) {
-  const auto cols = static_cast<std::size_t>(problem.cols);
-  const bool rounded = problem.rounding == RmsNorm::Rounding::kNone && problem.dtype != kF32;
-  if (problem.weight == kF32 && problem.offset == 0 && !rounded) return weight.data_as<float>();
-  if (problem.weight) {
-    HWY_DYNAMIC_DISPATCH(prepare_scale)
-    (weight.data(), *problem.weight, problem.offset, rounded, problem.dtype, cols, memory.data());
-  } else {
-    std::fill_n(memory.data(), cols, 1.0F);
-  }
+  const einkorn::cpu::ColumnFactors factors{
+      weight, problem.offset, problem.rounding == RmsNorm::Rounding::kNone ? problem.dtype : kF32};
+  if (factors.are_the_weight()) return weight.data_as<float>();
+  factors.write(problem.cols, memory.data());
   return memory.data();
 }
 

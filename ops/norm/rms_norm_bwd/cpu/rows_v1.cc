@@ -18,6 +18,7 @@
 #include <hwy/foreach_target.h>
 // After the list of targets; -inl.h before anything that opens namespaces.
 #include "src/cpu/codec-inl.h"
+#include "src/cpu/sums-inl.h"
 
 #include <algorithm>
 #include <cmath>
@@ -33,6 +34,7 @@
 
 #include "ops/norm/rms_norm_bwd/contract.h"
 #include "src/core/float.h"
+#include "src/cpu/column_factors.h"
 #include "src/cpu/describe.h"
 #include "src/cpu/threads.h"
 
@@ -114,6 +116,9 @@ struct Sums {
     squares = hn::MulAdd(h, h, squares);
     products = hn::MulAdd(hn::Mul(dy, scale), h, products);
   }
+  friend HWY_ATTR Sums operator+(const Sums& a, const Sums& b) {
+    return {hn::Add(a.squares, b.squares), hn::Add(a.products, b.products)};
+  }
 };
 
 template <class Codec>
@@ -121,38 +126,20 @@ HWY_ATTR RowSums sum_row(const void* dy_row, const void* x_row, const float* sca
                          std::size_t cols) {
   const auto* dy = static_cast<const typename Codec::Raw*>(dy_row);
   const auto* x = static_cast<const typename Codec::Raw*>(x_row);
-  const F32Tag tag;
-  const std::size_t lanes = hn::Lanes(tag);
-  constexpr std::size_t kTerms = 128;  // of a chain, at most
-  const auto add = [&](Sums& sums, std::size_t at) HWY_ATTR {
-    sums.add(Codec::load(x + at), Codec::load(dy + at), F32Codec::load(scale + at));
-  };
   RowSums total;
-  const auto fold = [&](F32Vec squares, F32Vec products) HWY_ATTR {
-    total.squares += static_cast<double>(hn::GetLane(hn::SumOfLanes(tag, squares)));
-    total.products += static_cast<double>(hn::GetLane(hn::SumOfLanes(tag, products)));
-  };
-  const Sums zero{hn::Zero(tag), hn::Zero(tag)};
-  std::size_t i = 0;
-  while (i + 4 * lanes <= cols) {
-    Sums sums0 = zero, sums1 = zero, sums2 = zero, sums3 = zero;
-    const std::size_t stop = std::min(cols - 4 * lanes, i + 4 * lanes * (kTerms - 1));
-    for (; i <= stop; i += 4 * lanes) {
-      add(sums0, i);
-      add(sums1, i + lanes);
-      add(sums2, i + 2 * lanes);
-      add(sums3, i + 3 * lanes);
-    }
-    fold(hn::Add(hn::Add(sums0.squares, sums1.squares), hn::Add(sums2.squares, sums3.squares)),
-         hn::Add(hn::Add(sums0.products, sums1.products), hn::Add(sums2.products, sums3.products)));
-  }
-  Sums rest = zero;
-  for (; i + lanes <= cols; i += lanes) add(rest, i);
-  if (i < cols) {
-    rest.add(load_tail<Codec>(x + i, cols - i), load_tail<Codec>(dy + i, cols - i),
-             load_tail<F32Codec>(scale + i, cols - i));
-  }
-  fold(rest.squares, rest.products);
+  sum_in_chains(
+      cols, Sums{hn::Zero(F32Tag()), hn::Zero(F32Tag())},
+      [&](Sums& sums, std::size_t at) HWY_ATTR {
+        sums.add(Codec::load(x + at), Codec::load(dy + at), F32Codec::load(scale + at));
+      },
+      [&](Sums& sums, std::size_t at, std::size_t count) HWY_ATTR {
+        sums.add(load_tail<Codec>(x + at, count), load_tail<Codec>(dy + at, count),
+                 load_tail<F32Codec>(scale + at, count));
+      },
+      [&](const Sums& sums) HWY_ATTR {
+        total.squares += total_of(sums.squares);
+        total.products += total_of(sums.products);
+      });
   return total;
 }
 
@@ -287,20 +274,6 @@ HWY_ATTR void sum_columns(const float* partials, std::int64_t chunks, std::size_
   });
 }
 
-/// w + offset, rounded to x's dtype where the contract says so. `out` as the buffer of run_rows.
-HWY_ATTR void prepare_scale(const void* weight, DType weight_dtype, int offset, bool rounded,
-                            DType x_dtype, std::size_t cols, float* out) {
-  visit_codec(weight_dtype,
-              [&](auto codec) HWY_ATTR { widen_row<decltype(codec)>(weight, cols, out); });
-  const F32Vec added = hn::Set(F32Tag(), static_cast<float>(offset));
-  visit_codec(x_dtype, [&](auto codec) HWY_ATTR {
-    for (std::size_t i = 0; i < cols; i += hn::Lanes(F32Tag())) {
-      const F32Vec sum = hn::Add(F32Codec::load(out + i), added);
-      F32Codec::store(rounded ? decltype(codec)::round(sum) : sum, out + i);
-    }
-  });
-}
-
 }  // namespace HWY_NAMESPACE
 }  // namespace
 }  // namespace einkorn::rms_norm_bwd::cpu
@@ -312,7 +285,6 @@ namespace {
 
 HWY_EXPORT(run_rows);
 HWY_EXPORT(sum_columns);
-HWY_EXPORT(prepare_scale);
 
 using Args = RmsNormBwd::Args;
 using Problem = RmsNormBwd::Problem;
@@ -345,19 +317,12 @@ std::int64_t chunks_of(const Problem& problem) {
 
 /// w + offset, in `memory` unless the weight itself will do.
 const float* scale_of(const Args& args, const Problem& problem, std::unique_ptr<float[]>& memory) {
-  const bool rounded = problem.rounding == RmsNorm::Rounding::kNone && problem.dtype != kF32;
-  if (problem.weight == kF32 && problem.offset == 0 && !rounded) {
-    return args.weight.data_as<float>();
-  }
-  memory.reset(new float[buffer_floats(problem.cols)]);
-  const auto cols = static_cast<std::size_t>(problem.cols);
-  if (problem.weight) {
-    HWY_DYNAMIC_DISPATCH(prepare_scale)
-    (args.weight.data(), *problem.weight, problem.offset, rounded, problem.dtype, cols,
-     memory.get());
-  } else {
-    std::fill_n(memory.get(), cols, 1.0F);
-  }
+  const einkorn::cpu::ColumnFactors factors{
+      args.weight, problem.offset,
+      problem.rounding == RmsNorm::Rounding::kNone ? problem.dtype : kF32};
+  if (factors.are_the_weight()) return args.weight.data_as<float>();
+  memory.reset(new float[static_cast<std::size_t>(problem.cols)]);
+  factors.write(problem.cols, memory.get());
   return memory.get();
 }
 

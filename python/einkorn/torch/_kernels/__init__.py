@@ -2,7 +2,8 @@
 
 `_<form>` runs a form on tensors with memory. `_<form>_autograd` is what a call from outside meets:
 where nothing but CPU or CUDA is involved and no gradient is asked for, it runs the form at once;
-the rest goes by _autograd.py. `_fake_<form>` is for tensors without memory, fake or meta.
+the rest goes by _autograd.py. `_fake_<form>` is for tensors without memory, fake or meta,
+and goes by _fakes.py.
 
 Written by scripts/generate_python.py from the ops' declarations: do not edit.
 """

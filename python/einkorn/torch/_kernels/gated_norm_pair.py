@@ -10,9 +10,9 @@ from torch import Tensor, is_grad_enabled
 from torch.autograd import forward_ad
 
 from ... import ops
-from .._allocation import CONTIGUOUS, PLAIN, empty_like, like
+from .._allocation import CONTIGUOUS, PLAIN, empty_like
 from .._autograd import increment_version, through, through_out
-from .._checks import check, check_output
+from .._fakes import fake, fake_out
 from .._forms import Form
 
 _op = ops.TABLE["gated_norm_pair"]
@@ -65,16 +65,9 @@ def _gated_norm_pair_autograd(
 
 
 def _fake_gated_norm_pair(
-    gate: Tensor,
-    up: Tensor,
-    gate_weight: Tensor,
-    up_weight: Tensor,
-    eps: float = 1e-06,
-    variant: str | None = None,
+    gate: Tensor, up: Tensor, gate_weight: Tensor, up_weight: Tensor, **_: object
 ) -> Tensor:
-    check("gated_norm_pair", gate, up, gate_weight, up_weight)
-    y = like(gate)
-    return y
+    return fake(GATED_NORM_PAIR_FORM, gate, up, gate_weight, up_weight)
 
 
 def _gated_norm_pair_out(
@@ -128,17 +121,9 @@ def _gated_norm_pair_out_autograd(
 
 
 def _fake_gated_norm_pair_out(
-    gate: Tensor,
-    up: Tensor,
-    gate_weight: Tensor,
-    up_weight: Tensor,
-    *,
-    y: Tensor,
-    eps: float = 1e-06,
-    variant: str | None = None,
+    gate: Tensor, up: Tensor, gate_weight: Tensor, up_weight: Tensor, *, y: Tensor, **_: object
 ) -> None:
-    check("gated_norm_pair", gate, up, gate_weight, up_weight)
-    check_output("gated_norm_pair", "y", y, gate, gate.shape)
+    fake_out(GATED_NORM_PAIR_OUT_FORM, (gate, up, gate_weight, up_weight), (y,))
 
 
 GATED_NORM_PAIR_FORM = Form(

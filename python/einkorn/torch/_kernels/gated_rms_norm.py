@@ -10,9 +10,9 @@ from torch import Tensor, is_grad_enabled
 from torch.autograd import forward_ad
 
 from ... import ops
-from .._allocation import CONTIGUOUS, PLAIN, empty_like, like
+from .._allocation import CONTIGUOUS, PLAIN, empty_like
 from .._autograd import increment_version, through, through_out
-from .._checks import check, check_output
+from .._fakes import fake, fake_out
 from .._forms import Form
 
 _op = ops.TABLE["gated_rms_norm"]
@@ -47,12 +47,8 @@ def _gated_rms_norm_autograd(
     return y
 
 
-def _fake_gated_rms_norm(
-    x: Tensor, gate: Tensor, weight: Tensor, eps: float = 1e-06, variant: str | None = None
-) -> Tensor:
-    check("gated_rms_norm", x, gate, weight)
-    y = like(x)
-    return y
+def _fake_gated_rms_norm(x: Tensor, gate: Tensor, weight: Tensor, **_: object) -> Tensor:
+    return fake(GATED_RMS_NORM_FORM, x, gate, weight)
 
 
 def _gated_rms_norm_out(
@@ -98,16 +94,9 @@ def _gated_rms_norm_out_autograd(
 
 
 def _fake_gated_rms_norm_out(
-    x: Tensor,
-    gate: Tensor,
-    weight: Tensor,
-    *,
-    y: Tensor,
-    eps: float = 1e-06,
-    variant: str | None = None,
+    x: Tensor, gate: Tensor, weight: Tensor, *, y: Tensor, **_: object
 ) -> None:
-    check("gated_rms_norm", x, gate, weight)
-    check_output("gated_rms_norm", "y", y, x, x.shape)
+    fake_out(GATED_RMS_NORM_OUT_FORM, (x, gate, weight), (y,))
 
 
 GATED_RMS_NORM_FORM = Form(

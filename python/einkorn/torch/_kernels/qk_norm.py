@@ -10,9 +10,9 @@ from torch import Tensor, is_grad_enabled
 from torch.autograd import forward_ad
 
 from ... import ops
-from .._allocation import CONTIGUOUS, PLAIN, empty_like, like
+from .._allocation import CONTIGUOUS, PLAIN, empty_like
 from .._autograd import increment_version, through, through_out
-from .._checks import check, check_output
+from .._fakes import fake, fake_out
 from .._forms import Form
 
 _op = ops.TABLE["qk_norm"]
@@ -79,15 +79,9 @@ def _fake_qk_norm(
     k: Tensor,
     q_weight: Tensor | None = None,
     k_weight: Tensor | None = None,
-    eps: float = 1e-06,
-    offset: int = 0,
-    rounding: str = "llama",
-    variant: str | None = None,
+    **_: object,
 ) -> tuple[Tensor, Tensor]:
-    check("qk_norm", q, k, q_weight, k_weight)
-    q_out = like(q)
-    k_out = like(k)
-    return q_out, k_out
+    return fake(QK_NORM_FORM, q, k, q_weight, k_weight)
 
 
 def _qk_norm_out(
@@ -159,14 +153,9 @@ def _fake_qk_norm_out(
     *,
     q_out: Tensor,
     k_out: Tensor,
-    eps: float = 1e-06,
-    offset: int = 0,
-    rounding: str = "llama",
-    variant: str | None = None,
+    **_: object,
 ) -> None:
-    check("qk_norm", q, k, q_weight, k_weight)
-    check_output("qk_norm", "q_out", q_out, q, q.shape)
-    check_output("qk_norm", "k_out", k_out, k, k.shape)
+    fake_out(QK_NORM_OUT_FORM, (q, k, q_weight, k_weight), (q_out, k_out))
 
 
 QK_NORM_FORM = Form(

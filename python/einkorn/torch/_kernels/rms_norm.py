@@ -10,9 +10,10 @@ from torch import Tensor, is_grad_enabled
 from torch.autograd import forward_ad
 
 from ... import ops
-from .._allocation import CONTIGUOUS, PLAIN, empty_like, f32_plus, like, missing
+from ..._dispatch import missing
+from .._allocation import CONTIGUOUS, PLAIN, empty_like, f32_plus
 from .._autograd import increment_version, through, through_out
-from .._checks import check, check_output
+from .._fakes import fake, fake_out
 from .._forms import Form
 
 _op = ops.TABLE["rms_norm"]
@@ -70,17 +71,9 @@ def _rms_norm_autograd(
 
 
 def _fake_rms_norm(
-    x: Tensor,
-    weight: Tensor | None = None,
-    residual: Tensor | None = None,
-    eps: float = 1e-06,
-    offset: int = 0,
-    rounding: str = "llama",
-    variant: str | None = None,
+    x: Tensor, weight: Tensor | None = None, residual: Tensor | None = None, **_: object
 ) -> Tensor:
-    check("rms_norm", x, weight, residual)
-    y = like(x)
-    return y
+    return fake(RMS_NORM_FORM, x, weight, residual)
 
 
 def _rms_norm_residual_out(
@@ -94,7 +87,7 @@ def _rms_norm_residual_out(
 ) -> tuple[Tensor, Tensor]:
     y = empty_like(x, memory_format=CONTIGUOUS)
     if residual is None:
-        raise missing("rms_norm", "residual_out", ["residual"])
+        raise missing(_op, "residual_out")
     residual_out = empty_like(residual, memory_format=CONTIGUOUS)
     (_op._function or _op.function)(
         x, weight, residual, y, residual_out, None, eps, offset, rounding, variant
@@ -132,7 +125,7 @@ def _rms_norm_residual_out_autograd(
         )
     y = empty_like(x, memory_format=CONTIGUOUS)
     if residual is None:
-        raise missing("rms_norm", "residual_out", ["residual"])
+        raise missing(_op, "residual_out")
     residual_out = empty_like(residual, memory_format=CONTIGUOUS)
     (_op._function or _op.function)(
         x, weight, residual, y, residual_out, None, eps, offset, rounding, variant
@@ -141,20 +134,9 @@ def _rms_norm_residual_out_autograd(
 
 
 def _fake_rms_norm_residual_out(
-    x: Tensor,
-    weight: Tensor | None = None,
-    residual: Tensor | None = None,
-    eps: float = 1e-06,
-    offset: int = 0,
-    rounding: str = "llama",
-    variant: str | None = None,
+    x: Tensor, weight: Tensor | None = None, residual: Tensor | None = None, **_: object
 ) -> tuple[Tensor, Tensor]:
-    check("rms_norm", x, weight, residual)
-    y = like(x)
-    if residual is None:
-        raise missing("rms_norm", "residual_out", ["residual"])
-    residual_out = like(residual)
-    return y, residual_out
+    return fake(RMS_NORM_RESIDUAL_OUT_FORM, x, weight, residual)
 
 
 def _rms_norm_rstd(
@@ -211,18 +193,9 @@ def _rms_norm_rstd_autograd(
 
 
 def _fake_rms_norm_rstd(
-    x: Tensor,
-    weight: Tensor | None = None,
-    residual: Tensor | None = None,
-    eps: float = 1e-06,
-    offset: int = 0,
-    rounding: str = "llama",
-    variant: str | None = None,
+    x: Tensor, weight: Tensor | None = None, residual: Tensor | None = None, **_: object
 ) -> tuple[Tensor, Tensor]:
-    check("rms_norm", x, weight, residual)
-    y = like(x)
-    rstd = x.new_empty(x.shape[:-1], dtype=f32_plus(x))
-    return y, rstd
+    return fake(RMS_NORM_RSTD_FORM, x, weight, residual)
 
 
 def _rms_norm_residual_out_rstd(
@@ -236,7 +209,7 @@ def _rms_norm_residual_out_rstd(
 ) -> tuple[Tensor, Tensor, Tensor]:
     y = empty_like(x, memory_format=CONTIGUOUS)
     if residual is None:
-        raise missing("rms_norm", "residual_out", ["residual"])
+        raise missing(_op, "residual_out")
     residual_out = empty_like(residual, memory_format=CONTIGUOUS)
     rstd = x.new_empty(x.shape[:-1], dtype=f32_plus(x))
     (_op._function or _op.function)(
@@ -275,7 +248,7 @@ def _rms_norm_residual_out_rstd_autograd(
         )
     y = empty_like(x, memory_format=CONTIGUOUS)
     if residual is None:
-        raise missing("rms_norm", "residual_out", ["residual"])
+        raise missing(_op, "residual_out")
     residual_out = empty_like(residual, memory_format=CONTIGUOUS)
     rstd = x.new_empty(x.shape[:-1], dtype=f32_plus(x))
     (_op._function or _op.function)(
@@ -285,21 +258,9 @@ def _rms_norm_residual_out_rstd_autograd(
 
 
 def _fake_rms_norm_residual_out_rstd(
-    x: Tensor,
-    weight: Tensor | None = None,
-    residual: Tensor | None = None,
-    eps: float = 1e-06,
-    offset: int = 0,
-    rounding: str = "llama",
-    variant: str | None = None,
+    x: Tensor, weight: Tensor | None = None, residual: Tensor | None = None, **_: object
 ) -> tuple[Tensor, Tensor, Tensor]:
-    check("rms_norm", x, weight, residual)
-    y = like(x)
-    if residual is None:
-        raise missing("rms_norm", "residual_out", ["residual"])
-    residual_out = like(residual)
-    rstd = x.new_empty(x.shape[:-1], dtype=f32_plus(x))
-    return y, residual_out, rstd
+    return fake(RMS_NORM_RESIDUAL_OUT_RSTD_FORM, x, weight, residual)
 
 
 def _rms_norm_out(
@@ -371,19 +332,9 @@ def _fake_rms_norm_out(
     y: Tensor,
     residual_out: Tensor | None = None,
     rstd: Tensor | None = None,
-    eps: float = 1e-06,
-    offset: int = 0,
-    rounding: str = "llama",
-    variant: str | None = None,
+    **_: object,
 ) -> None:
-    check("rms_norm", x, weight, residual)
-    check_output("rms_norm", "y", y, x, x.shape)
-    if residual_out is not None:
-        if residual is None:
-            raise missing("rms_norm", "residual_out", ["residual"])
-        check_output("rms_norm", "residual_out", residual_out, residual, residual.shape)
-    if rstd is not None:
-        check_output("rms_norm", "rstd", rstd, x, x.shape[:-1])
+    fake_out(RMS_NORM_OUT_FORM, (x, weight, residual), (y, residual_out, rstd))
 
 
 RMS_NORM_FORM = Form(

@@ -10,9 +10,10 @@ from torch import Tensor, is_grad_enabled
 from torch.autograd import forward_ad
 
 from ... import ops
-from .._allocation import CONTIGUOUS, PLAIN, empty_like, like, missing
+from ..._dispatch import missing
+from .._allocation import CONTIGUOUS, PLAIN, empty_like
 from .._autograd import increment_version, through, through_out
-from .._checks import check, check_output
+from .._fakes import fake, fake_out
 from .._forms import Form
 
 _op = ops.TABLE["rms_norm_bwd"]
@@ -81,14 +82,9 @@ def _fake_rms_norm_bwd(
     weight: Tensor | None = None,
     rstd: Tensor | None = None,
     dresidual_out: Tensor | None = None,
-    eps: float = 1e-06,
-    offset: int = 0,
-    rounding: str = "llama",
-    variant: str | None = None,
+    **_: object,
 ) -> Tensor:
-    check("rms_norm_bwd", dy, x, weight, rstd, dresidual_out)
-    dx = like(x)
-    return dx
+    return fake(RMS_NORM_BWD_FORM, dy, x, weight, rstd, dresidual_out)
 
 
 def _rms_norm_bwd_dweight(
@@ -104,7 +100,7 @@ def _rms_norm_bwd_dweight(
 ) -> tuple[Tensor, Tensor]:
     dx = empty_like(x, memory_format=CONTIGUOUS)
     if weight is None:
-        raise missing("rms_norm_bwd", "dweight", ["weight"])
+        raise missing(_op, "dweight")
     dweight = empty_like(weight, memory_format=CONTIGUOUS)
     (_op._function or _op.function)(
         dy, x, weight, rstd, dresidual_out, dx, dweight, eps, offset, rounding, variant
@@ -146,7 +142,7 @@ def _rms_norm_bwd_dweight_autograd(
         )
     dx = empty_like(x, memory_format=CONTIGUOUS)
     if weight is None:
-        raise missing("rms_norm_bwd", "dweight", ["weight"])
+        raise missing(_op, "dweight")
     dweight = empty_like(weight, memory_format=CONTIGUOUS)
     (_op._function or _op.function)(
         dy, x, weight, rstd, dresidual_out, dx, dweight, eps, offset, rounding, variant
@@ -160,17 +156,9 @@ def _fake_rms_norm_bwd_dweight(
     weight: Tensor | None = None,
     rstd: Tensor | None = None,
     dresidual_out: Tensor | None = None,
-    eps: float = 1e-06,
-    offset: int = 0,
-    rounding: str = "llama",
-    variant: str | None = None,
+    **_: object,
 ) -> tuple[Tensor, Tensor]:
-    check("rms_norm_bwd", dy, x, weight, rstd, dresidual_out)
-    dx = like(x)
-    if weight is None:
-        raise missing("rms_norm_bwd", "dweight", ["weight"])
-    dweight = like(weight)
-    return dx, dweight
+    return fake(RMS_NORM_BWD_DWEIGHT_FORM, dy, x, weight, rstd, dresidual_out)
 
 
 def _rms_norm_bwd_out(
@@ -246,17 +234,9 @@ def _fake_rms_norm_bwd_out(
     *,
     dx: Tensor,
     dweight: Tensor | None = None,
-    eps: float = 1e-06,
-    offset: int = 0,
-    rounding: str = "llama",
-    variant: str | None = None,
+    **_: object,
 ) -> None:
-    check("rms_norm_bwd", dy, x, weight, rstd, dresidual_out)
-    check_output("rms_norm_bwd", "dx", dx, x, x.shape)
-    if dweight is not None:
-        if weight is None:
-            raise missing("rms_norm_bwd", "dweight", ["weight"])
-        check_output("rms_norm_bwd", "dweight", dweight, weight, weight.shape)
+    fake_out(RMS_NORM_BWD_OUT_FORM, (dy, x, weight, rstd, dresidual_out), (dx, dweight))
 
 
 RMS_NORM_BWD_FORM = Form(

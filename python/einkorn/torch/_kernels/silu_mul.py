@@ -10,9 +10,10 @@ from torch import Tensor, is_grad_enabled
 from torch.autograd import forward_ad
 
 from ... import ops
-from .._allocation import PLAIN, missing, shaped
+from ..._dispatch import missing
+from .._allocation import PLAIN, shaped
 from .._autograd import increment_version, through, through_out
-from .._checks import check, check_output
+from .._fakes import fake, fake_out
 from .._forms import Form
 
 _op = ops.TABLE["silu_mul"]
@@ -31,7 +32,7 @@ def _silu_mul(
     variant: str | None = None,
 ) -> Tensor:
     if (gate if packed is None else packed) is None:
-        raise missing("silu_mul", "y", ["gate", "packed"])
+        raise missing(_op, "y")
     try:
         shape = gate.shape if packed is None else (*packed.shape[:-1], packed.shape[-1] // 2)
     except IndexError:
@@ -83,7 +84,7 @@ def _silu_mul_autograd(
             },
         )
     if (gate if packed is None else packed) is None:
-        raise missing("silu_mul", "y", ["gate", "packed"])
+        raise missing(_op, "y")
     try:
         shape = gate.shape if packed is None else (*packed.shape[:-1], packed.shape[-1] // 2)
     except IndexError:
@@ -96,24 +97,9 @@ def _silu_mul_autograd(
 
 
 def _fake_silu_mul(
-    gate: Tensor | None = None,
-    up: Tensor | None = None,
-    packed: Tensor | None = None,
-    packing: str = "split",
-    clamp: bool = False,
-    limit: float = 7.0,
-    alpha: float = 1.0,
-    up_offset: float = 0.0,
-    rounding: str = "once",
-    variant: str | None = None,
+    gate: Tensor | None = None, up: Tensor | None = None, packed: Tensor | None = None, **_: object
 ) -> Tensor:
-    check("silu_mul", gate, up, packed)
-    if (gate if packed is None else packed) is None:
-        raise missing("silu_mul", "y", ["gate", "packed"])
-    y = (gate if packed is None else packed).new_empty(
-        gate.shape if packed is None else (*packed.shape[:-1], packed.shape[-1] // 2)
-    )
-    return y
+    return fake(SILU_MUL_FORM, gate, up, packed)
 
 
 def _silu_mul_out(
@@ -191,24 +177,9 @@ def _fake_silu_mul_out(
     packed: Tensor | None = None,
     *,
     y: Tensor,
-    packing: str = "split",
-    clamp: bool = False,
-    limit: float = 7.0,
-    alpha: float = 1.0,
-    up_offset: float = 0.0,
-    rounding: str = "once",
-    variant: str | None = None,
+    **_: object,
 ) -> None:
-    check("silu_mul", gate, up, packed)
-    if (gate if packed is None else packed) is None:
-        raise missing("silu_mul", "y", ["gate", "packed"])
-    check_output(
-        "silu_mul",
-        "y",
-        y,
-        gate if packed is None else packed,
-        gate.shape if packed is None else (*packed.shape[:-1], packed.shape[-1] // 2),
-    )
+    fake_out(SILU_MUL_OUT_FORM, (gate, up, packed), (y,))
 
 
 SILU_MUL_FORM = Form(

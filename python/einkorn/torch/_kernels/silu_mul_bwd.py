@@ -10,9 +10,10 @@ from torch import Tensor, is_grad_enabled
 from torch.autograd import forward_ad
 
 from ... import ops
-from .._allocation import CONTIGUOUS, PLAIN, empty_like, like, missing
+from ..._dispatch import missing
+from .._allocation import CONTIGUOUS, PLAIN, empty_like
 from .._autograd import increment_version, through, through_out
-from .._checks import check, check_output
+from .._fakes import fake, fake_out
 from .._forms import Form
 
 _op = ops.TABLE["silu_mul_bwd"]
@@ -32,10 +33,10 @@ def _silu_mul_bwd_dgate_dup(
     variant: str | None = None,
 ) -> tuple[Tensor, Tensor]:
     if gate is None:
-        raise missing("silu_mul_bwd", "dgate", ["gate"])
+        raise missing(_op, "dgate")
     dgate = empty_like(gate, memory_format=CONTIGUOUS)
     if up is None:
-        raise missing("silu_mul_bwd", "dup", ["up"])
+        raise missing(_op, "dup")
     dup = empty_like(up, memory_format=CONTIGUOUS)
     (_op._function or _op.function)(
         dy,
@@ -98,10 +99,10 @@ def _silu_mul_bwd_dgate_dup_autograd(
             },
         )
     if gate is None:
-        raise missing("silu_mul_bwd", "dgate", ["gate"])
+        raise missing(_op, "dgate")
     dgate = empty_like(gate, memory_format=CONTIGUOUS)
     if up is None:
-        raise missing("silu_mul_bwd", "dup", ["up"])
+        raise missing(_op, "dup")
     dup = empty_like(up, memory_format=CONTIGUOUS)
     (_op._function or _op.function)(
         dy,
@@ -127,22 +128,9 @@ def _fake_silu_mul_bwd_dgate_dup(
     gate: Tensor | None = None,
     up: Tensor | None = None,
     packed: Tensor | None = None,
-    packing: str = "split",
-    clamp: bool = False,
-    limit: float = 7.0,
-    alpha: float = 1.0,
-    up_offset: float = 0.0,
-    rounding: str = "once",
-    variant: str | None = None,
+    **_: object,
 ) -> tuple[Tensor, Tensor]:
-    check("silu_mul_bwd", dy, gate, up, packed)
-    if gate is None:
-        raise missing("silu_mul_bwd", "dgate", ["gate"])
-    dgate = like(gate)
-    if up is None:
-        raise missing("silu_mul_bwd", "dup", ["up"])
-    dup = like(up)
-    return dgate, dup
+    return fake(SILU_MUL_BWD_DGATE_DUP_FORM, dy, gate, up, packed)
 
 
 def _silu_mul_bwd_dpacked(
@@ -159,7 +147,7 @@ def _silu_mul_bwd_dpacked(
     variant: str | None = None,
 ) -> Tensor:
     if packed is None:
-        raise missing("silu_mul_bwd", "dpacked", ["packed"])
+        raise missing(_op, "dpacked")
     dpacked = empty_like(packed, memory_format=CONTIGUOUS)
     (_op._function or _op.function)(
         dy,
@@ -222,7 +210,7 @@ def _silu_mul_bwd_dpacked_autograd(
             },
         )
     if packed is None:
-        raise missing("silu_mul_bwd", "dpacked", ["packed"])
+        raise missing(_op, "dpacked")
     dpacked = empty_like(packed, memory_format=CONTIGUOUS)
     (_op._function or _op.function)(
         dy,
@@ -248,19 +236,9 @@ def _fake_silu_mul_bwd_dpacked(
     gate: Tensor | None = None,
     up: Tensor | None = None,
     packed: Tensor | None = None,
-    packing: str = "split",
-    clamp: bool = False,
-    limit: float = 7.0,
-    alpha: float = 1.0,
-    up_offset: float = 0.0,
-    rounding: str = "once",
-    variant: str | None = None,
+    **_: object,
 ) -> Tensor:
-    check("silu_mul_bwd", dy, gate, up, packed)
-    if packed is None:
-        raise missing("silu_mul_bwd", "dpacked", ["packed"])
-    dpacked = like(packed)
-    return dpacked
+    return fake(SILU_MUL_BWD_DPACKED_FORM, dy, gate, up, packed)
 
 
 def _silu_mul_bwd_out(
@@ -376,27 +354,9 @@ def _fake_silu_mul_bwd_out(
     dgate: Tensor | None = None,
     dup: Tensor | None = None,
     dpacked: Tensor | None = None,
-    packing: str = "split",
-    clamp: bool = False,
-    limit: float = 7.0,
-    alpha: float = 1.0,
-    up_offset: float = 0.0,
-    rounding: str = "once",
-    variant: str | None = None,
+    **_: object,
 ) -> None:
-    check("silu_mul_bwd", dy, gate, up, packed)
-    if dgate is not None:
-        if gate is None:
-            raise missing("silu_mul_bwd", "dgate", ["gate"])
-        check_output("silu_mul_bwd", "dgate", dgate, gate, gate.shape)
-    if dup is not None:
-        if up is None:
-            raise missing("silu_mul_bwd", "dup", ["up"])
-        check_output("silu_mul_bwd", "dup", dup, up, up.shape)
-    if dpacked is not None:
-        if packed is None:
-            raise missing("silu_mul_bwd", "dpacked", ["packed"])
-        check_output("silu_mul_bwd", "dpacked", dpacked, packed, packed.shape)
+    fake_out(SILU_MUL_BWD_OUT_FORM, (dy, gate, up, packed), (dgate, dup, dpacked))
 
 
 SILU_MUL_BWD_DGATE_DUP_FORM = Form(
