@@ -26,15 +26,6 @@ Side = Literal["launcher", "public"]
 SURVEY_VERSION = 1
 
 
-@dataclasses.dataclass(frozen=True, order=True)
-class Place:
-    file: str
-    line: int
-
-    def __str__(self) -> str:
-        return f"{self.file}:{self.line}"
-
-
 @dataclasses.dataclass(frozen=True)
 class Gap:
     """What could not be followed or read, and why; never fatal."""

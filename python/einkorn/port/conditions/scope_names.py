@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 
 from einkorn.port.conditions.constants import Constants
-from einkorn.port.conditions.expressions import Expr, attribute, name
+from einkorn.port.conditions.expressions import Expr
 from einkorn.port.conditions.parse import from_cpp, from_python
 from einkorn.port.conditions.scopes import Scope
 from einkorn.port.cpp.index import CppIndex, Function
@@ -169,11 +169,3 @@ def python_scope(function: PyFunction) -> Scope:
                 element = _element(held, i) if held.op != "each" else held
                 scope.define(word, line_of(node), element)
     return scope
-
-
-def define_sizes(scope: Scope, sizes: list[Expr], tensor: str, line: int) -> None:
-    """Gives the names of a matcher's sizes the meaning of the first tensor's extents."""
-    for i, one in enumerate(sizes):
-        if one.op == "name" and one.word not in scope.parameters:
-            extent = Expr("index", (attribute(name(tensor), "shape"), Expr("number", (), str(i))))
-            scope.define(one.word, line, extent)

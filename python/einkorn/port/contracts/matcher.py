@@ -1,7 +1,6 @@
 """Matchers of tensors: TensorMatcher({N, 128}).with_dtype<half>().verify(x)."""
 
-import re
-
+from einkorn.port.chain.names import split_arguments
 from einkorn.port.conditions.expressions import Expr, attribute, name
 from einkorn.port.conditions.parse import from_cpp
 from einkorn.port.contracts.guards import guards_of, when
@@ -68,7 +67,7 @@ def _conditions(
             found.append((Expr("==", (_method(tensor, "size", _number(i)), extent)), "shape"))
     if "with_dtype" in links:
         template, arguments = links["with_dtype"]
-        kinds = [name(one) for one in _split(template)] or list(arguments[:1])
+        kinds = [name(one) for one in split_arguments(template)] or list(arguments[:1])
         if len(kinds) > 1:
             found.append(
                 (Expr("in", (_method(tensor, "dtype"), Expr("list", tuple(kinds)))), "dtype")
@@ -77,7 +76,7 @@ def _conditions(
             found.append((Expr("==", (_method(tensor, "dtype"), kinds[0])), "dtype"))
     if "with_device" in links:
         template, arguments = links["with_device"]
-        devices = [name(one) for one in _split(template)] or list(arguments[:1])
+        devices = [name(one) for one in split_arguments(template)] or list(arguments[:1])
         if len(devices) == 1:
             found.append((Expr("==", (_method(tensor, "device"), devices[0])), "device"))
         elif devices:
@@ -131,7 +130,7 @@ def _options(node: Node, function: Node, stated: Stated) -> None:
     symbol = expr.parts[0].parts[0]
     bound = next((value for word, _, value in stated.sizes if word == symbol.word), None)
     if expr.parts[0].word == "set_options" and bound is not None:
-        options = [name(one) for one in _split(expr.word)]
+        options = [name(one) for one in split_arguments(expr.word)]
         condition = (
             Expr("==", (bound, options[0]))
             if len(options) == 1
@@ -141,18 +140,6 @@ def _options(node: Node, function: Node, stated: Stated) -> None:
         stated.requirements.append(
             Requirement(condition, "TensorMatcher", line_of(node), around, about=bound.word)
         )
-
-
-def _split(template: str) -> list[str]:
-    """The arguments of a template, at the top level."""
-    found, depth, start = [], 0, 0
-    for i, character in enumerate(template):
-        depth += (character in "<([") - (character in ">)]")
-        if character == "," and depth == 0:
-            found.append(template[start:i])
-            start = i + 1
-    found.append(template[start:])
-    return [re.sub(r"\s+", " ", one).strip() for one in found if one.strip()]
 
 
 def _method(tensor: Expr, word: str, *arguments: Expr) -> Expr:
