@@ -1,6 +1,7 @@
 // The reference of qk_norm against numbers worked out by hand, and against rms_norm's of each half.
 
 #include <cmath>
+#include <numbers>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -34,7 +35,7 @@ TEST(QkNormReference, HandComputed) {
   args.rounding = QkNorm::Rounding::kGemma;
   QkNorm::reference(args);
   const std::vector<double> want{3 / std::sqrt(13) * 2, 4 / std::sqrt(13) * -1,
-                                 1 / std::sqrt(3) * 2, 2 / std::sqrt(3) * -1};
+                                 std::numbers::inv_sqrt3 * 2, -2 * std::numbers::inv_sqrt3};
   for (std::size_t i = 0; i < 4; ++i) EXPECT_DOUBLE_EQ(values_of(q_out)[i], want[i]);
   EXPECT_DOUBLE_EQ(values_of(k_out)[0], 4);
   EXPECT_DOUBLE_EQ(values_of(k_out)[1], 2);
