@@ -104,7 +104,8 @@ def test_exceptions_of_a_function() -> None:
 
 def test_arrays_of_jax_are_inputs_only(scale: Any) -> None:
     jax = pytest.importorskip("jax")
-    src = jax.numpy.arange(4, dtype=jax.numpy.float32)
+    with jax.default_device(jax.devices("cpu")[0]):
+        src = jax.numpy.arange(4, dtype=jax.numpy.float32)
     dst = np.zeros(4, np.float32)
     scale(dst, src, 4)
     assert dst.tolist() == [0, 3, 6, 9]

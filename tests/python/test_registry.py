@@ -220,7 +220,7 @@ def command(folder, *words):
 def test_the_command_checks_and_measures_it(tmp_path):
     (tmp_path / "my_kernels.py").write_text(textwrap.dedent(KERNELS))
     problem = ("rows=64", "cols=256", "dtype=f32")
-    checked = command(tmp_path, "check", "silu_mul/python/mine_v1", *problem)
+    checked = command(tmp_path, "check", "silu_mul/python/mine_v1", *problem, "--device", "cpu")
     assert "python/mine_v1" in checked
     command(tmp_path, "bench", "silu_mul/python/mine_v1", *problem, "--device", "cpu")
     tuned = command(
