@@ -7,10 +7,22 @@
 namespace einkorn::cli {
 namespace {
 
+std::string_view role_name(Role role) {
+  switch (role) {
+    case Role::kInput:
+      return "input";
+    case Role::kOutput:
+      return "output";
+    case Role::kInOut:
+      return "inout";
+  }
+  return "?";
+}
+
 std::string_view kind_name(const ArgumentInfo& one) {
   switch (one.kind) {
     case ArgumentKind::kTensor:
-      return one.role == Role::kInput ? "input" : "output";
+      return role_name(one.role);
     case ArgumentKind::kBool:
       return "bool";
     case ArgumentKind::kInteger:
@@ -34,7 +46,7 @@ Json arguments_json(const OpDef& op) {
       if (one.kind == ArgumentKind::kChoice) row["choices"] = one.choices;
     } else {
       row["optional"] = one.optional;
-      if (one.role == Role::kInput) {
+      if (is_read(one.role)) {
         row["alternative"] = one.alternative > 0 ? Json(one.alternative) : Json();
       }
       if (one.role == Role::kOutput) {

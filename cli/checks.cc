@@ -88,15 +88,17 @@ Json check_json(const std::vector<CheckResult>& results) {
   Json out = Json::array();
   for (const CheckResult& r : results) {
     const bool ran = r.status == Status::kPass || r.status == Status::kFail;
-    out.push_back(
-        {{"variant", r.variant},
-         {"case", r.case_name},
-         {"level", r.level},
-         {"status", measure::name(r.status)},
-         {"reason", text_or_null(r.reason)},
-         // JSON has no infinity: an error that is none is null, and the reason says so.
-         {"error", ran && std::isfinite(r.error) ? Json(r.error) : Json()},
-         {"tolerance", {{"relative", r.tolerance.relative}, {"absolute", r.tolerance.absolute}}}});
+    out.push_back({{"variant", r.variant},
+                   {"case", r.case_name},
+                   {"level", r.level},
+                   {"status", measure::name(r.status)},
+                   {"reason", text_or_null(r.reason)},
+                   // JSON has no infinity: an error that is none is null, and the reason says so.
+                   {"error", ran && std::isfinite(r.error) ? Json(r.error) : Json()},
+                   {"tolerance",
+                    {{"relative", r.tolerance.relative},
+                     {"absolute", r.tolerance.absolute},
+                     {"rms", r.tolerance.rms}}}});
   }
   return out;
 }

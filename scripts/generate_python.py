@@ -30,8 +30,10 @@ HEAD = f'''"""The operators, one function each.
 Each takes arrays of one framework (PyTorch, NumPy, JAX or CuPy), all on one device, without copies.
 Work on a GPU is queued on the framework's current stream. Outputs that are not given are allocated
 by the framework; an optional output is an array to write to, or True to have it allocated; it is
-given back behind the result then. `variant` names the one implementation to use ("cpu/rows_v1",
-"reference"); without it configuration and list order decide, as `einkorn.explain` tells.
+given back behind the result then. What an op updates in place has to be an array that can be
+written; of JAX's, which cannot, the new one is given back behind the results. `variant` names the
+one implementation to use ("cpu/rows_v1", "reference"); without it configuration and list order
+decide, as `einkorn.explain` tells.
 
 Every function raises, with nothing written: TypeError for a missing array, a dtype, rank or device;
 ValueError for a size, stride, overlap or number; NotImplementedError where no variant serves, with
@@ -42,6 +44,7 @@ each one's reason; RuntimeError for the machine's faults.
 
 from typing import Literal, TypeVar
 
+from . import _dispatch
 from ._dispatch import first_call as _first_call
 from ._dispatch import handlers as _handlers
 from ._dispatch import meet_frameworks as _meet_frameworks
@@ -74,7 +77,7 @@ class Function:
         self.op = op
         arguments = Arguments(op)
         self.inputs, self.outputs = arguments.inputs, arguments.outputs
-        self.scalars = arguments.scalars
+        self.inouts, self.scalars = arguments.inouts, arguments.scalars
         required = [one for one in self.outputs if not one["optional"]]
         self.only = required[0]["name"] if len(required) == 1 else None
 
@@ -92,6 +95,7 @@ class Function:
 
     def table(self) -> str:
         optional = [one for one in self.outputs if one["optional"]]
+        inouts = f"inouts={tuple(names(self.inouts))!r},\n" if self.inouts else ""
         scalars = ", ".join(f'"{a["name"]}": {literal(a)}' for a in self.scalars)
         models = ", ".join(f'"{one["name"]}": {models_of(one)!r}' for one in self.outputs)
         rules = "".join(f"{self.rule(one)},\n" for one in self.outputs)
@@ -99,6 +103,7 @@ class Function:
             f"_{self.op['op']} = Op(\n"
             f'"{self.op["op"]}",\n'
             f"inputs={tuple(names(self.inputs))!r},\n"
+            f"{inouts}"
             f"outputs={tuple(names(self.outputs))!r},\n"
             f"optional_outputs={tuple(names(optional))!r},\n"
             f"models={{{models}}},\n"
@@ -117,7 +122,8 @@ class Function:
             kind = "Array | bool | None" if one["optional"] else "Array | None"
             parts.append(f"{self.shown(one)}: {kind} = None")
         parts.append("variant: str | None = None")
-        several = len(self.outputs) > 1
+        # With JAX also what is updated in place comes back.
+        several = len(self.outputs) + len(self.inouts) > 1
         result = "Array | tuple[Array, ...]" if several else "Array"
         return f"def {self.op['op']}({', '.join(parts)},) -> {result}:\n"
 
@@ -129,7 +135,10 @@ class Function:
 
         lines = [f'    """{self.op["summary"]}', "", "    Args:"]
         for one in self.inputs:
-            lines.append(entry(one["name"], one["doc"] + ("; optional" if one["optional"] else "")))
+            extra = "; optional" if one["optional"] else ""
+            if one in self.inouts:
+                extra = "; read and written in place"
+            lines.append(entry(one["name"], one["doc"] + extra))
         for one in self.scalars:
             lines.append(entry(one["name"], one["doc"]))
         for one in self.outputs:
@@ -148,7 +157,13 @@ class Function:
         inputs = group(names(self.inputs))
         outputs = group([self.shown(one) for one in self.outputs])
         scalars = group(names(self.scalars))
+        shown = [*names(self.inputs), *map(self.shown, self.outputs), *names(self.scalars)]
         return (
+            f"    if {self.shown(self.outputs[0])} is not None and not _dispatch.is_tracing():\n"
+            f"        direct = _{self.op['op']}.direct\n"
+            f"        done = direct({', '.join(shown)}, variant)\n"
+            "        if done is not None:\n"
+            "            return done\n"
             f"    handler = _handlers.get(type({self.inputs[0]['name']})) or _first_call\n"
             f"    return handler(_{self.op['op']}, {inputs}, {outputs}, {scalars}, variant)\n"
         )

@@ -99,7 +99,7 @@ class TorchOp:
         arguments = Arguments(op)
         self.name = arguments.op
         self.inputs, self.outputs = arguments.inputs, arguments.outputs
-        self.scalars = arguments.scalars
+        self.inouts, self.scalars = arguments.inouts, arguments.scalars
         tensors = self.inputs + self.outputs
         if hidden := _TAKEN.intersection(names(tensors + self.scalars)):
             raise SystemExit(f"{self.name}: {sorted(hidden)}: names of the generated code")
@@ -118,11 +118,14 @@ class TorchOp:
     def schema(self, returns: list[dict] | None) -> str:
         """As Python has it, a line an argument. `returns`: None for the form that writes to given
         tensors."""
-        parts = [self._declared("Tensor", one) for one in self.inputs]
+        letters = iter("abcdefgh")
+        parts = [
+            self._declared(f"Tensor({next(letters)}!)" if one in self.inouts else "Tensor", one)
+            for one in self.inputs
+        ]
         parts.append("*")
         if returns is None:
-            letters = zip("abcdefgh", self.outputs, strict=False)
-            parts += [self._declared(f"Tensor({letter}!)", one) for letter, one in letters]
+            parts += [self._declared(f"Tensor({next(letters)}!)", one) for one in self.outputs]
         parts += [f"{scalar_type(one)} {one['name']}={literal(one)}" for one in self.scalars]
         parts.append("str? variant=None")
         count = len(returns or ())
@@ -181,8 +184,8 @@ class TorchOp:
         text = "".join(self.allocation(one) for one in returns or ())
         given = [one["name"] if one in made else "None" for one in self.outputs]
         values = [*names(self.inputs), *given, *names(self.scalars), "variant"]
-        # Op.function is a property, which takes 0.1 us.
-        return text + f"    (_op._function or _op.function)({', '.join(values)})\n"
+        # Op.torch_function is a property, which takes 0.1 us.
+        return text + f"    (_op._torch_function or _op.torch_function)({', '.join(values)})\n"
 
     def kernel(self, suffix: str, returns: list[dict] | None) -> str:
         text = f"def _{self.name}{suffix}{self.parameters(returns)}{self.run(returns)}"
@@ -201,9 +204,12 @@ class TorchOp:
         )
         if returns is not None:
             text += f"        return through({form}, keyset, {inputs}, {keywords})\n"
-            return text + self.run(returns) + self.result(returns)
+            text += self.run(returns)
+            if self.inouts:
+                text += f"    increment_version({group(names(self.inouts))})\n"
+            return text + self.result(returns)
         outputs = self.keywords(names(self.outputs))
-        written = group(names(self.outputs))
+        written = group(names(self.outputs + self.inouts))
         if not self.lacking.isdisjoint(names(self.outputs)):
             written = f"[one for one in {written} if one is not None]"
         return (

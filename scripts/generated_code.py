@@ -14,7 +14,8 @@ class Arguments:
     def __init__(self, op: dict) -> None:
         self.op: str = op["op"]
         every = op["arguments"]
-        self.inputs = [one for one in every if one["kind"] == "input"]
+        self.inputs = [one for one in every if one["kind"] in ("input", "inout")]
+        self.inouts = [one for one in every if one["kind"] == "inout"]
         self.outputs = [one for one in every if one["kind"] == "output"]
         self.scalars = [one for one in every if one["kind"] in _TYPES]
         known = set(names(self.inputs))

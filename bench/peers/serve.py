@@ -15,7 +15,12 @@ from typing import Any, TextIO
 from task import Peer, Skipped, Task
 
 # Modules by op; each has `peers(task) -> list[Peer]`.
-OPS = {"qk_norm": "qk_norm", "rms_norm": "rms_norm", "silu_mul": "silu_mul"}
+OPS = {
+    "kda_prefill": "kda_prefill",
+    "qk_norm": "qk_norm",
+    "rms_norm": "rms_norm",
+    "silu_mul": "silu_mul",
+}
 
 Sample = Callable[[], float]
 

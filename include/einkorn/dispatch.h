@@ -86,10 +86,20 @@ class PlanCache {
 
 namespace detail {
 
+/// C::match, with the stream where it asks for that.
+template <Contract C>
+typename C::Problem match_on(const typename C::Args& args, Stream stream) {
+  if constexpr (requires { C::match(args, stream); }) {
+    return C::match(args, stream);
+  } else {
+    return C::match(args);
+  }
+}
+
 /// C::match, or its last answer to this thread when the arguments are the same to the byte, as in a
 /// loop over static buffers: matching is most of what a call costs besides the launch.
 template <Contract C>
-const typename C::Problem& match_call(const typename C::Args& args) {
+const typename C::Problem& match_call(const typename C::Args& args, Stream stream) {
   static_assert(std::is_trivially_copyable_v<typename C::Args>);
   struct Last {
     alignas(typename C::Args) std::byte args[sizeof(typename C::Args)];
@@ -97,10 +107,14 @@ const typename C::Problem& match_call(const typename C::Args& args) {
     bool valid = false;
   };
   thread_local Last last;
+  // What a problem takes from elements may have changed behind the same address.
+  if constexpr (requires { C::reads_elements(args); }) {
+    if (C::reads_elements(args)) last.valid = false;
+  }
   // Padding is compared as well: it can make equal arguments differ, never the other way round.
   // NOLINTNEXTLINE(bugprone-suspicious-memory-comparison)
   if (!last.valid || std::memcmp(last.args, &args, sizeof(args)) != 0) {
-    last.problem = C::match(args);
+    last.problem = match_on<C>(args, stream);
     std::memcpy(last.args, &args, sizeof(args));
     last.valid = true;
   }
@@ -142,7 +156,7 @@ const Executable& plan_for(const typename C::Problem& problem, Stream stream,
 /// a variant or a pattern, as explain() takes it; empty leaves it to EINKORN_<OP> and list order.
 template <Contract C>
 void dispatch(const typename C::Args& args, Stream stream, std::string_view choice = {}) {
-  const typename C::Problem& problem = detail::match_call<C>(args);
+  const typename C::Problem& problem = detail::match_call<C>(args, stream);
   if (C::device(args) != stream.device) [[unlikely]] {
     detail::throw_wrong_stream(C::kName, C::device(args), stream);
   }
@@ -152,7 +166,7 @@ void dispatch(const typename C::Args& args, Stream stream, std::string_view choi
 /// Does all of a call but the launch, so that a later one may be captured into a graph.
 template <Contract C>
 void prepare(const typename C::Args& args, Stream stream, std::string_view choice = {}) {
-  const typename C::Problem problem = C::match(args);
+  const typename C::Problem problem = detail::match_on<C>(args, stream);
   if (C::device(args) != stream.device) [[unlikely]] {
     detail::throw_wrong_stream(C::kName, C::device(args), stream);
   }

@@ -26,9 +26,14 @@ namespace einkorn {
 
 /// How far a result may be from the reference: |got - want| <= absolute + relative * |want|,
 /// element by element; NaN matches NaN only, an infinity its equal only.
+///
+/// With `rms` above 0 it is each output as a whole that is bounded, as fits sums of many terms that
+/// cancel: sqrt(mean((got - want)^2)) <= rms * max(sqrt(mean(want^2)), absolute), means over the
+/// elements that are finite in both; `relative` is then not looked at.
 struct Tolerance {
   double relative = 0;
   double absolute = 0;
+  double rms = 0;
 };
 
 /// A named shape of a real model. Level 0 runs on every change on the CPU, 1 in CI, 2 on a GPU,
@@ -72,7 +77,10 @@ struct Inputs {
 
 /// The contract of an op, as its author writes it. `Args` also declares its members: `arguments()`
 /// as in signature.h. A contract with problems that only the reference serves says why, once for
-/// all its variants: `static std::optional<Refusal> for_reference_only(const Problem&)`.
+/// all its variants: `static std::optional<Refusal> for_reference_only(const Problem&)`. One whose
+/// problem depends on elements of a tensor, not only on where and what it is, says for which calls:
+/// `static bool reads_elements(const Args&)`; these are matched each time. Its match() may take the
+/// call's stream as well, behind whose work the elements are there to be read.
 template <class C>
 concept Contract =
     requires(const typename C::Args& args, const typename C::Problem& problem, Rng& rng) {

@@ -17,7 +17,8 @@
 //   };
 //
 // Scalars are bool, int, std::int64_t, float, double, and enums that specialise EnumNames. Inputs
-// come first, outputs next, scalars last, each in the order in which a caller would name them.
+// come first, those written in place among them, outputs next, scalars last, each in the order in
+// which a caller would name them.
 
 #include <concepts>
 #include <cstddef>
@@ -33,7 +34,16 @@
 
 namespace einkorn {
 
-enum class Role : std::uint8_t { kInput, kOutput };
+enum class Role : std::uint8_t {
+  kInput,
+  kOutput,
+  kInOut,  ///< read, and written in place: what a call leaves alone keeps its value
+};
+
+/// Whether a call may write the argument's elements.
+constexpr bool is_written(Role role) { return role != Role::kInput; }
+/// Whether what the argument holds before a call matters to it.
+constexpr bool is_read(Role role) { return role != Role::kOutput; }
 
 /// How a caller's framework allocates an output it was not given. `tensor` and `shape` are Python
 /// expressions over the names of the inputs, where an input left out is None.
@@ -77,6 +87,12 @@ template <class A>
 constexpr TensorDeclaration<A> alternative_input(int alternative, std::string_view name,
                                                  TensorView A::* member, std::string_view doc) {
   return {name, member, Role::kInput, true, {}, doc, alternative};
+}
+/// Read and written in place in every call; the caller's, never allocated for it.
+template <class A>
+constexpr TensorDeclaration<A> inout(std::string_view name, TensorView A::* member,
+                                     std::string_view doc) {
+  return {name, member, Role::kInOut, false, {}, doc};
 }
 /// Written in every call, unless what it is like was left out.
 template <class A>

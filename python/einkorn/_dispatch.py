@@ -16,6 +16,15 @@ Handler = Callable[[Op, tuple[Any, ...], tuple[Any, ...], tuple[Any, ...], str |
 #: outputs, scalars and variant; `outputs` holds arrays, None, or True for one to be allocated.
 handlers: dict[type, Handler] = {}
 
+
+def _never() -> bool:
+    return False
+
+
+#: Whether torch.compile is tracing the call, which has to see handlers then and no code in C.
+#: PyTorch's own function, which torch.compile knows, once PyTorch is met.
+is_tracing: Callable[[], bool] = _never
+
 _FRAMEWORKS = ("torch", "numpy", "jax", "jaxlib", "cupy")
 
 

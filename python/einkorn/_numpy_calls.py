@@ -53,7 +53,10 @@ def call(
 ) -> Any:
     check_frameworks(op, op.inputs + op.outputs, inputs + outputs)
     outputs = allocated(op, inputs, outputs, _empty)
-    given = [_checked(op, n, one, output=False) for n, one in zip(op.inputs, inputs, strict=True)]
+    given = [
+        _checked(op, n, one, output=n in op.inouts)
+        for n, one in zip(op.inputs, inputs, strict=True)
+    ]
     given += [_checked(op, n, one, output=True) for n, one in zip(op.outputs, outputs, strict=True)]
     try:
         op.function(*given, *scalars, variant)

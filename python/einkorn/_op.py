@@ -10,12 +10,19 @@ from . import _native
 Rule = Callable[..., tuple[Any, tuple[int, ...], str | None]]
 
 
+def no_direct_way(*_: Any) -> None:
+    """`Op.direct` until a framework that has such a way is met."""
+
+
 class Op:
     """An op: the names of its arguments in order, and how its outputs are allocated."""
 
     __slots__ = (
         "_function",
+        "_torch_function",
         "_wrap",
+        "direct",
+        "inouts",
         "inputs",
         "models",
         "name",
@@ -30,6 +37,7 @@ class Op:
         name: str,
         *,
         inputs: tuple[str, ...],
+        inouts: tuple[str, ...] = (),
         outputs: tuple[str, ...],
         optional_outputs: tuple[str, ...],
         models: dict[str, tuple[str, ...]],
@@ -38,6 +46,8 @@ class Op:
     ) -> None:
         self.name = name
         self.inputs = inputs
+        #: Those of the inputs that a call writes as well, in place; none of them may be left out.
+        self.inouts = inouts
         self.outputs = outputs
         self.optional_outputs = optional_outputs
         #: By output, the inputs that it may be like.
@@ -45,7 +55,11 @@ class Op:
         self.rules = rules
         self.scalars = scalars
         self._function: Any = None
+        self._torch_function: Any = None
         self._wrap: Callable[[Any], Any] | None = None
+        #: A call by the shortest way, of inputs, outputs, scalars, and variant or None. It gives
+        #: what the call gives, or does nothing and gives None: the call is for the handlers then.
+        self.direct: Callable[..., Any] = no_direct_way
 
     def __repr__(self) -> str:
         return f"<einkorn op {self.name}>"
@@ -63,14 +77,28 @@ class Op:
             self._function = function if self._wrap is None else self._wrap(function)
         return self._function
 
+    @property
+    def torch_function(self) -> Any:
+        """As `function`, for PyTorch's tensors: by a shorter way where there is one."""
+        if self._torch_function is None:
+            from .torch import _direct
+
+            _direct.prepare(self)
+        return self._torch_function
+
     def wrap(self, wrap: Callable[[Any], Any]) -> None:
         """Calls go through `wrap(function)` from here on."""
         if self._wrap is not wrap:
             self._wrap = wrap
-            self._function = None
+            self._function = self._torch_function = None
+            self.direct = no_direct_way
 
     def required(self, output: str) -> bool:
         return output not in self.optional_outputs
+
+    def updated(self, inputs: tuple[Any, ...]) -> list[Any]:
+        """Of a call's inputs those that it writes."""
+        return [one for name, one in zip(self.inputs, inputs, strict=True) if name in self.inouts]
 
     def result(self, outputs: tuple[Any, ...]) -> Any:
         """What a call gives back: its only output, or a tuple of those that were written."""

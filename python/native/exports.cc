@@ -15,6 +15,7 @@
 #include "python/native/jit.h"
 #include "python/native/op_call.h"
 #include "python/native/slots.h"
+#include "python/native/torch_call.h"
 #include "python/native/values.h"
 #include "python/native/variants.h"
 #include "src/core/self_command.h"
@@ -57,6 +58,15 @@ EK_EXPORT(op, arguments) {
 EK_EXPORT(check, arguments) {
   arguments.expect(1);
   return einkorn::python::op_check(arguments.text(0, "name"));
+}
+
+/// torch_functions() -> address of the function for ctypes: see torch_call.h. RuntimeError: not
+/// with this Python
+EK_EXPORT(torch_functions, arguments) {
+  arguments.expect(0);
+  static_cast<void>(einkorn::python::cpython());
+  return integer_value(static_cast<std::int64_t>(
+      reinterpret_cast<std::uintptr_t>(&einkorn::python::torch_functions)));
 }
 
 /// jax_handler(platform) -> address of XLA's handler

@@ -112,6 +112,12 @@ struct Call {
       tensors.push_back(tensor_of(
           k < inputs ? *frame.arguments.values[k] : *frame.results.values[k - inputs], device));
       FfiAny& value = values[static_cast<std::size_t>(one - op.arguments().begin())];
+      // What the op updates in place is an argument and a result, of one memory.
+      EK_CHECK(value.type != jit::kFfiTensorView ||
+                   static_cast<const DLTensor*>(value.pointer)->data == tensors.back().data,
+               ErrorKind::kRuntime,
+               fmt::format("{}: {}: expected argument and result in one memory, got two", op.name(),
+                           name));
       value.type = jit::kFfiTensorView;
       value.pointer = &tensors.back();
     }

@@ -30,6 +30,14 @@ std::string_view type_name(const FfiAny& value) {
   }
 }
 
+TensorView named_view(const DLTensor& tensor, std::string_view who, std::string_view name) {
+  try {
+    return tensor;
+  } catch (const Error& error) {
+    throw_error(error.kind(), fmt::format("{}: {}: {}", who, name, error.what()));
+  }
+}
+
 void Arguments::expect(std::size_t count) const {
   EK_CHECK(
       values_.size() == count, ErrorKind::kType,
@@ -86,11 +94,7 @@ TensorView Arguments::tensor(std::size_t index, std::string_view name) const {
   } else {
     wrong(index, name, "a tensor or None");
   }
-  try {
-    return *tensor;
-  } catch (const Error& error) {
-    throw_error(error.kind(), fmt::format("{}: {}: {}", who_, name, error.what()));
-  }
+  return named_view(*tensor, who_, name);
 }
 
 void* Arguments::function(std::size_t index, std::string_view name) const {

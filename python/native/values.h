@@ -9,6 +9,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include <einkorn/error.h>
 #include <einkorn/tensor.h>
@@ -19,6 +20,10 @@ namespace einkorn::python {
 
 /// "None", "int", "str", as Python calls what came.
 std::string_view type_name(const jit::FfiAny& value);
+
+/// A tensor that came from outside; errors begin with `who` and the argument's name. TypeError: of
+/// a dtype or device that einkorn does not have.
+TensorView named_view(const DLTensor& tensor, std::string_view who, std::string_view name);
 
 /// The arguments of one call, read by index. Each reader's TypeError names `who` and the argument.
 class Arguments {
@@ -59,20 +64,30 @@ jit::FfiAny text_result(std::string_view text);
 jit::FfiAny call_python(std::string_view who, void* function,
                         std::span<const jit::FfiAny> arguments);
 
-/// Runs a function's body; an exception becomes the error that Python raises.
-template <class Body>
-int guarded(Body&& body) noexcept {
+/// Runs a function's body; an exception becomes raise(kind, text) with Python's name of its kind.
+/// Whether there was none.
+template <class Raise, class Body>
+bool raising(Raise&& raise, Body&& body) {
   try {
     body();
-    return 0;
+    return true;
   } catch (const Error& error) {
-    jit::tvm_ffi().raise(std::string(name(error.kind())).c_str(), error.what());
+    raise(name(error.kind()), error.what());
   } catch (const std::bad_alloc&) {
-    jit::tvm_ffi().raise("MemoryError", "einkorn: out of memory");
+    raise("MemoryError", "einkorn: out of memory");
   } catch (const std::exception& error) {
-    jit::tvm_ffi().raise("RuntimeError", error.what());
+    raise("RuntimeError", error.what());
   }
-  return -1;
+  return false;
+}
+
+/// The same for tvm-ffi, whose functions return 0 for success.
+template <class Body>
+int guarded(Body&& body) noexcept {
+  const auto raise = [](std::string_view kind, const char* text) {
+    jit::tvm_ffi().raise(std::string(kind).c_str(), text);
+  };
+  return raising(raise, std::forward<Body>(body)) ? 0 : -1;
 }
 
 /// A function object for Python; `self` lives as long as the process, or until `deleter` is called.

@@ -40,7 +40,7 @@ std::optional<Failure> compare_outputs(const OpDef& op, const Prepared& prepared
   const auto wanted = op.tensors(prepared.expected.args.get());
   std::optional<Failure> failure;
   for (std::size_t i = 0; i < outputs.size(); ++i) {
-    if (outputs[i].role != Role::kOutput) continue;
+    if (!is_written(outputs[i].role)) continue;
     const TensorView& view = *outputs[i].view;
     const Comparison result = compare(view, *wanted[i].view, prepared.tolerance);
     *error = std::max(*error, result.error);

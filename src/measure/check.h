@@ -23,7 +23,7 @@ struct CheckResult {
   int level = 0;
   Status status = Status::kSkipped;
   std::string reason;  ///< why it failed, was refused or skipped; empty on a pass
-  double error = 0;    ///< largest |got - want| / (absolute + relative * |want|): passes at <= 1
+  double error = 0;    ///< as a multiple of what the tolerance allows: passes at <= 1
   Tolerance tolerance;
 };
 
@@ -80,7 +80,7 @@ CaseData with_double_outputs(const OpDef& op, const CaseData& data);
 /// Result of comparing one output with its reference.
 struct Comparison {
   double error = 0;          ///< as CheckResult::error; infinity where NaN or infinity disagree
-  std::int64_t worst = -1;   ///< linear index of the largest error
+  std::int64_t worst = -1;   ///< linear index of the element that is farthest off
   double got = 0, want = 0;  ///< the values there
 };
 /// `got` of any dtype and layout, `want` in f64, both on the CPU.

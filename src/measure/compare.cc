@@ -46,6 +46,79 @@ double element_error(double got, double want, const Tolerance& tolerance, double
   return allowed > 0 ? distance / allowed : kInfinity;
 }
 
+/// Whether both are finite, so that their distance is a number; `error` of what is not.
+bool comparable(double got, double want, double overflow, double* error) {
+  if (std::isfinite(got) && std::isfinite(want)) return true;
+  *error = element_error(got, want, {}, overflow);
+  return false;
+}
+
+/// Compares element by element.
+class Elements {
+ public:
+  Elements(const Tolerance& tolerance, double overflow)
+      : tolerance_(tolerance), overflow_(overflow) {}
+
+  void add(std::int64_t index, double got, double want) {
+    const double error = element_error(got, want, tolerance_, overflow_);
+    if (error > worst_.error || worst_.worst < 0) worst_ = {error, index, got, want};
+  }
+  Comparison result() const { return worst_; }
+
+ private:
+  Tolerance tolerance_;
+  double overflow_;
+  Comparison worst_;
+};
+
+/// Compares an output as a whole. The worst element is the one that is farthest off.
+class Whole {
+ public:
+  Whole(const Tolerance& tolerance, double overflow) : tolerance_(tolerance), overflow_(overflow) {}
+
+  void add(std::int64_t index, double got, double want) {
+    double error = 0;
+    if (comparable(got, want, overflow_, &error)) {
+      error = std::abs(got - want);
+      errors_ += error * error;
+      squares_ += want * want;
+      ++count_;
+    } else if (error > 0) {
+      error = kInfinity;
+    }
+    if (error > worst_.error || worst_.worst < 0) worst_ = {error, index, got, want};
+  }
+
+  Comparison result() const {
+    Comparison out = worst_;
+    if (std::isinf(out.error) || count_ == 0 || errors_ == 0) return out;
+    const auto count = static_cast<double>(count_);
+    const double scale = std::max(std::sqrt(squares_ / count), tolerance_.absolute);
+    const double distance = std::sqrt(errors_ / count);
+    out.error = scale > 0 ? distance / scale / tolerance_.rms : kInfinity;
+    return out;
+  }
+
+ private:
+  Tolerance tolerance_;
+  double overflow_;
+  double errors_ = 0;
+  double squares_ = 0;
+  std::int64_t count_ = 0;
+  Comparison worst_;
+};
+
+template <class Rule>
+Comparison compare_by(Rule rule, const TensorView& got, const double* want) {
+  for_each_run(
+      got, [&](std::int64_t first, std::int64_t offset, std::int64_t count, std::int64_t stride) {
+        for (std::int64_t i = 0; i < count; ++i) {
+          rule.add(first + i, load_as_double(got, offset + i * stride), want[first + i]);
+        }
+      });
+  return rule.result();
+}
+
 }  // namespace
 
 Comparison compare(const TensorView& got, const TensorView& want, const Tolerance& tolerance) {
@@ -55,18 +128,8 @@ Comparison compare(const TensorView& got, const TensorView& want, const Toleranc
             fmt::format("expected contiguous f64, got {}", to_string(want)));
   const double overflow = overflow_threshold(got.dtype());
   const auto* wanted = want.data_as<const double>();
-  Comparison worst;
-  for_each_run(
-      got, [&](std::int64_t first, std::int64_t offset, std::int64_t count, std::int64_t stride) {
-        for (std::int64_t i = 0; i < count; ++i) {
-          const double value = load_as_double(got, offset + i * stride);
-          const double error = element_error(value, wanted[first + i], tolerance, overflow);
-          if (error > worst.error || worst.worst < 0) {
-            worst = {error, first + i, value, wanted[first + i]};
-          }
-        }
-      });
-  return worst;
+  if (tolerance.rms > 0) return compare_by(Whole(tolerance, overflow), got, wanted);
+  return compare_by(Elements(tolerance, overflow), got, wanted);
 }
 
 }  // namespace einkorn::measure

@@ -7,6 +7,7 @@
 #include <einkorn/error.h>
 #include <fmt/format.h>
 
+#include "src/core/float.h"
 #include "src/measure/check.h"
 #include "src/measure/runs.h"
 
@@ -58,7 +59,7 @@ CaseData rebase(const OpDef& op, const CaseData& data, std::vector<Tensor> stora
 bool overlaps_input(const TensorView& output, const std::vector<NamedTensor>& tensors) {
   const auto out = output.extent();
   return std::ranges::any_of(tensors, [&](const NamedTensor& tensor) {
-    if (tensor.role != Role::kInput) return false;
+    if (!is_read(tensor.role)) return false;
     const auto in = tensor.view->extent();
     return out.begin < in.end && in.begin < out.end;
   });
@@ -85,6 +86,17 @@ void for_each_stretch(const TensorView& view, F&& f) {
                    f((offset + i * stride) * size, static_cast<std::size_t>(size));
                  }
                });
+}
+
+/// Copies elements to contiguous f64.
+void widen(const TensorView& from, const TensorView& to) {
+  auto* out = to.data_as<double>();
+  for_each_run(
+      from, [&](std::int64_t first, std::int64_t offset, std::int64_t count, std::int64_t stride) {
+        for (std::int64_t i = 0; i < count; ++i) {
+          out[first + i] = load_as_double(from, offset + i * stride);
+        }
+      });
 }
 
 /// Says what byte `index` of a guarded allocation is.
@@ -133,8 +145,9 @@ CaseData clone_to(const OpDef& op, const CaseData& data, Device device) {
 CaseData with_double_outputs(const OpDef& op, const CaseData& data) {
   CaseData out{op.copy_args(data.args.get()), data.storage};
   for (NamedTensor& tensor : op.tensors(out.args.get())) {
-    if (tensor.role != Role::kOutput) continue;
+    if (!is_written(tensor.role)) continue;
     Tensor replacement = Tensor::empty(tensor.view->shape(), kF64, kCpuDevice);
+    if (is_read(tensor.role)) widen(*tensor.view, replacement.view());
     *tensor.view = replacement.view();
     out.storage.push_back(std::move(replacement));
   }
@@ -176,7 +189,7 @@ void copy_outputs(const OpDef& op, const CaseData& source, const CaseData& desti
   const auto to = op.tensors(destination.args.get());
   EK_ICHECK(from.size() == to.size(), "clones of different cases");
   for (std::size_t i = 0; i < from.size(); ++i) {
-    if (from[i].role != Role::kOutput) continue;
+    if (!is_written(from[i].role)) continue;
     for_each_stretch(*from[i].view, [&](std::int64_t offset, std::size_t bytes) {
       std::memcpy(bytes_of(*to[i].view) + offset, bytes_of(*from[i].view) + offset, bytes);
     });
@@ -197,7 +210,7 @@ std::string find_output_difference(const OpDef& op, const CaseData& first, const
   const auto right = op.tensors(second.args.get());
   EK_ICHECK(left.size() == right.size(), "clones of different cases");
   for (std::size_t i = 0; i < left.size(); ++i) {
-    if (left[i].role != Role::kOutput) continue;
+    if (!is_written(left[i].role)) continue;
     const TensorView& view = *left[i].view;
     const std::int64_t size = element_bytes(view);
     std::int64_t found = -1;

@@ -17,15 +17,16 @@ inline constexpr std::size_t kGuardBytes = 256;
 /// A copy on the CPU whose allocations have guard bytes at both ends. `data` is on the CPU.
 CaseData with_guards(const OpDef& op, const CaseData& data);
 
-/// Sets all bytes of the elements of outputs; gaps and outputs that share memory with an input
-/// keep theirs. On the CPU.
+/// Sets all bytes of the elements of outputs; gaps, tensors that are read and written in place, and
+/// outputs that share memory with what is read keep theirs. On the CPU.
 void poison_outputs(const OpDef& op, const CaseData& data, std::uint8_t value);
 
-/// Copies the elements of outputs between two clones of one case, gaps left alone. On the CPU.
+/// Copies the elements of what a call writes between two clones of one case, gaps left alone. On
+/// the CPU.
 void copy_outputs(const OpDef& op, const CaseData& source, const CaseData& destination);
 
-/// The first output element whose bits differ between two clones of one case, "y[3, 17]"; empty
-/// when none does. On the CPU.
+/// The first element that a call writes whose bits differ between two clones of one case,
+/// "y[3, 17]"; empty when none does. On the CPU.
 std::string find_output_difference(const OpDef& op, const CaseData& first, const CaseData& second);
 
 /// "[3, 17]" for the row-major index of an element.

@@ -406,6 +406,11 @@ def test_too_long(planted, name, lines):
     assert one(planted.found(sources.check_lengths), f"{lines} lines, the limit is")
 
 
+def test_generated_files_may_be_long(planted):
+    planted.write("python/einkorn/extra.py", f"# {sources.GENERATED}\n" + "#\n" * 601)
+    assert not planted.found(sources.check_lengths)
+
+
 def test_long_files_are_told(planted):
     planted.write("src/core/extra.cc", "//\n" * 301)
     assert "src/core/extra.cc: 301 lines" in sources.long_files(Tree(planted.root))

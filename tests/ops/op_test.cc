@@ -122,9 +122,10 @@ class ProblemSource {
  public:
   ProblemSource(const OpDef& op, std::uint64_t seed) : op_(op), rng_(seed) {}
 
-  /// Draws until the contract accepts one of at most `max_bytes`.
+  /// Draws until the contract accepts one of at most `max_bytes`. Of an op whose keys have much to
+  /// do with each other that takes thousands of draws, some 20 us each.
   std::string next(double max_bytes) {
-    for (int tries = 0; tries < 10000; ++tries) {
+    for (int tries = 0; tries < 1000000; ++tries) {
       const std::string keys = draw();
       try {
         const AnyProblem problem = op_.parse(split_key_values(keys));
@@ -171,7 +172,13 @@ class ProblemSource {
     const double exponent = rng_.uniform() * std::log2(high + 1);
     double value = std::exp2(exponent);
     if (below(2) == 0) value = std::exp2(std::floor(exponent)) + static_cast<double>(below(3)) - 1;
-    return std::to_string(std::llround(std::clamp(std::floor(value), low, high)));
+    value = std::clamp(std::floor(value), low, high);
+    // "0..4096 by 64": in such steps.
+    if (const std::size_t by = key.allowed.find(" by "); by != std::string::npos) {
+      const double step = std::stod(key.allowed.substr(by + 4));
+      value = std::floor(value / step) * step;
+    }
+    return std::to_string(std::llround(value));
   }
 
   const OpDef& op_;

@@ -80,6 +80,45 @@ CALLS = {
         )
     ],
 }
+
+
+def prefill_calls():
+    """Of the prefill ops: q, k and v; g and beta of two of them, decay of the third."""
+    qk, v, state = (1, 5, 2, 8), (1, 5, 4, 16), (1, 4, 8, 16)
+    calls = {}
+    for name, rest in (
+        ("kda_prefill", lambda: (-t(1, 5, 4, 8).abs(), t(1, 5, 4).sigmoid(), None, None)),
+        ("gdn_prefill", lambda: (-t(1, 5, 4, dtype=H).abs(), t(1, 5, 4).sigmoid(), None, None)),
+        ("lightning_prefill", lambda: (-t(4).abs(),)),
+    ):
+        start = (t(*qk), 0.3 * t(*qk), t(*v), *rest())
+        packed = (*start, t(3, *state[1:]), torch.tensor([0, 2, 2, 5]))
+        calls[name] = [(start, {}), (packed, {"l2norm": True})]
+        calls[f"{name}_final_state"] = [(start, {}), (packed, {"scale": 1.0})]
+        stored = {"checkpoint_every": 64}
+        calls[f"{name}_checkpoints"] = calls[f"{name}_final_state_checkpoints"] = [(start, stored)]
+        calls[f"{name}_out"] = [(start, {"o": t(*v), "final_state": t(*state)})]
+    return calls
+
+
+def decode_calls():
+    """Of the decode ops: the state is updated in place."""
+    qk, v = (2, 3, 2, 8), (2, 3, 4, 16)
+    calls = {}
+    for name, rest in (
+        ("kda_decode", lambda: (-t(2, 3, 4, 8).abs(), t(2, 3, 4).sigmoid())),
+        ("gdn_decode", lambda: (-t(2, 3, 4, dtype=H).abs(), t(2, 3, 4).sigmoid())),
+        ("lightning_decode", lambda: (-t(4).abs(),)),
+    ):
+        start = (t(*qk), 0.3 * t(*qk), t(*v), *rest())
+        whole = (*start, t(2, 4, 16, 8))
+        pool = {"state_indices": torch.tensor([2, 0]), "l2norm": True}
+        calls[name] = [(whole, {}), ((*start, t(5, 4, 16, 8)), pool)]
+        calls[f"{name}_out"] = [(whole, {"o": t(*v)})]
+    return calls
+
+
+CALLS |= prefill_calls() | decode_calls()
 CASES = [
     pytest.param(name, *call, id=f"{name}-{i}")
     for name, calls in CALLS.items()

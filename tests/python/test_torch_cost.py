@@ -57,15 +57,19 @@ def test_operator_beside_a_custom_op(usual):
     assert seconds["ours"] < 0.7 * seconds["usual"], seconds
 
 
-def test_out_beyond_the_library():
-    """Wanted: at most 1.5 us where the library's call takes 1.0 us, measured 1.3."""
+def test_out_beside_tvm_ffi():
+    """The whole call, checks and all, beside the bare function by tvm-ffi: measured 1.0 times its
+    cost. By tvm-ffi it would be 2.3 times."""
     x, weight, y = torch.ones(2, 64), torch.ones(64), torch.ones(2, 64)
+    if not hasattr(torch.Tensor, "__dlpack_c_exchange_api__"):
+        pytest.skip("this PyTorch has no C exchange of tensors")
     function = TABLE["rms_norm"].function
+    ops.rms_norm(x, weight, out=y)
     seconds = fastest(
         {
             "library": lambda: function(x, weight, None, y, None, None, 1e-6, 0, "llama", None),
             "ops": lambda: ops.rms_norm(x, weight, out=y),
         }
     )
-    # In units of the library's call, so that a slower machine has the same bound.
-    assert seconds["ops"] < 3.2 * seconds["library"], seconds
+    # In units of another call, so that a slower machine has the same bound.
+    assert seconds["ops"] < 1.5 * seconds["library"], seconds

@@ -21,7 +21,7 @@ def batched(form: Form, call: Callable[..., tuple[Any, ...]]) -> Callable[..., t
     function = jax.custom_batching.custom_vmap(call)
 
     def rule(size: int, is_batched: Sequence[bool], *arrays: Any) -> tuple[Any, Any]:
-        all_batched = tuple(True for _ in form.outputs)
+        all_batched = tuple(True for _ in form.results_names)
         folded = _folded(form, size, is_batched, arrays)
         if folded is not None:
             return function(*folded), all_batched

@@ -71,13 +71,29 @@ class Form:
             self, outputs=tuple(name for name in self.op.outputs if name in wanted)
         )
 
+    @property
+    def results_names(self) -> tuple[str, ...]:
+        """What a program gives: the outputs, and what the op updates in place as arrays of its own,
+        since those of JAX cannot be written."""
+        return self.outputs + self.op.inouts
+
+    def aliases(self) -> dict[int, int]:
+        """Places of inputs to the places of results that take over their memory."""
+        return {
+            self.inputs.index(name): len(self.outputs) + place
+            for place, name in enumerate(self.op.inouts)
+        }
+
     def results(self, arrays: Sequence[Any]) -> tuple[jax.ShapeDtypeStruct, ...]:
-        """The outputs' shapes and dtypes. `arrays` are those of `inputs`, or stand-ins for them."""
+        """Shapes and dtypes by `results_names`. `arrays` are those of `inputs`, or stand-ins."""
         given = dict(zip(self.inputs, arrays, strict=True))
         inputs = tuple(given.get(name) for name in self.op.inputs)
         outputs = tuple(name in self.outputs for name in self.op.outputs)
         made = allocated(self.op, inputs, outputs, _description)
-        return tuple(one for one in made if one is not None)
+        updated = [
+            jax.ShapeDtypeStruct(given[name].shape, given[name].dtype) for name in self.op.inouts
+        ]
+        return (*(one for one in made if one is not None), *updated)
 
     def check(self, arrays: Sequence[Any], device: str | None) -> None:
         """What the op would refuse, by shapes and dtypes alone; raises as a call does.
@@ -85,7 +101,7 @@ class Form:
         With a device ("cpu") also whether a variant serves there.
         """
         given = dict(zip(self.inputs, arrays, strict=True))
-        given |= zip(self.outputs, self.results(arrays), strict=True)
+        given |= zip(self.results_names, self.results(arrays), strict=True)
         names = self.op.inputs + self.op.outputs
         tensors = _dlpack.stand_ins(
             [(f"{self.op.name}: {name}", given.get(name)) for name in names]
@@ -102,7 +118,7 @@ class Form:
         scalars = zip(self.op.scalars, self.scalars, strict=True)
         return {
             "op": self.op.name,
-            "tensors": ",".join(self.inputs + self.outputs),
+            "tensors": ",".join(self.inputs + self.results_names),
             "variant": self.variant or "",
             "batch_invariant": self.batch_invariant,
         } | {name: _attribute(value) for name, value in scalars}

@@ -15,12 +15,14 @@ def _call(form: Form, *arrays: Any) -> tuple[Any, ...]:
     if form.is_concrete(arrays):
         # A program is compiled for the CPU where nothing else is there; else its device is unknown.
         form.check(arrays, "cpu" if jax.default_backend() == "cpu" else None)
-    target = jax.ffi.ffi_call(_target.name(), form.results(arrays))
+    target = jax.ffi.ffi_call(
+        _target.name(), form.results(arrays), input_output_aliases=form.aliases()
+    )
     return tuple(target(*arrays, **form.attributes()))
 
 
 @functools.lru_cache(maxsize=4096)
 def program(form: Form) -> Callable[..., tuple[Any, ...]]:
-    """Takes the arrays of form.inputs in order, gives those of form.outputs."""
+    """Takes the arrays of form.inputs in order, gives those of form.results_names."""
     call = _batching.batched(form, functools.partial(_call, form))
     return jax.jit(_gradients.differentiable(form, program, call), inline=True)

@@ -18,7 +18,7 @@ except ImportError as error:
         f"einkorn.torch: PyTorch cannot be imported: {error}\n  hint: pip install torch"
     ) from error
 
-from .._dispatch import add_handler
+from .. import _dispatch
 from ._forms import kernels
 from ._registration import call
 
@@ -36,7 +36,8 @@ def __getattr__(name: str) -> Any:
 def _meet() -> None:
     from .._torch_calls import call as call_from_ops  # which needs what is above
 
-    add_handler((torch.Tensor, torch.nn.Parameter), call_from_ops)
+    _dispatch.is_tracing = torch.compiler.is_dynamo_compiling
+    _dispatch.add_handler((torch.Tensor, torch.nn.Parameter), call_from_ops)
 
 
 _meet()

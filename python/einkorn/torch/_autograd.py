@@ -38,7 +38,10 @@ def through(
             raise _no_derivative(form, inputs)
         with _one_level():
             return _Node.apply(derivative, form, keyset, keywords, *inputs)
-    return _redispatch(form, keyset, inputs, keywords)
+    given = _redispatch(form, keyset, inputs, keywords)
+    if form.op.inouts:
+        increment_version(form.op.updated(inputs))
+    return given
 
 
 def through_out(
@@ -56,7 +59,8 @@ def through_out(
                 raise requires_grad_error(form.op.name, name)
     _refuse_tangents(form, (*inputs, *outputs.values()))
     _redispatch(form, keyset, inputs, {**outputs, **keywords})
-    increment_version([one for one in outputs.values() if one is not None])
+    written = [one for one in outputs.values() if one is not None]
+    increment_version(written + form.op.updated(inputs))
 
 
 def requires_grad_error(op: str, name: str) -> RuntimeError:

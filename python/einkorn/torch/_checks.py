@@ -157,10 +157,169 @@ def _gated_norm_pair(gate: Tensor, up: Tensor, gate_weight: Tensor, up_weight: T
         given.columns(name, one, gate)
 
 
+def _heads(given: _Arguments, name: str, tensor: Tensor, expected: Sequence[int | None]) -> None:
+    """[seqs, tokens, ...]; None: any size."""
+    given.rank(name, tensor, len(expected))
+    sizes = zip(tensor.shape, expected, strict=True)
+    given.shape(name, tensor, [got if size is None else size for got, size in sizes])
+
+
+def _decode_tensors(
+    given: _Arguments,
+    q: Tensor,
+    k: Tensor,
+    v: Tensor,
+    state: Tensor,
+    state_indices: Tensor | None,
+    accepted: Tensor | None,
+) -> None:
+    """What the decode ops of linear attention share."""
+    given.dtype("q", q, _HALVES)
+    _heads(given, "q", q, (None, None, None, None))
+    given.dtype("k", k, (q.dtype,))
+    given.shape("k", k, q.shape)
+    given.dtype("v", v, (q.dtype,))
+    _heads(given, "v", v, (q.shape[0], q.shape[1], None, None))
+    given.dtype("state", state, (torch.float32, torch.bfloat16))
+    # The order of the last two sizes is a scalar's to say, which is not seen here.
+    _heads(given, "state", state, (None, v.shape[2], None, None))
+    if state_indices is not None:
+        given.dtype("state_indices", state_indices, (torch.int32, torch.int64))
+        given.shape("state_indices", state_indices, q.shape[: 2 if state_indices.dim() == 2 else 1])
+    if accepted is not None:
+        given.dtype("accepted", accepted, (torch.int32,))
+        given.shape("accepted", accepted, q.shape[:1])
+
+
+def _delta_decode(op: str, gates: int) -> Callable[..., None]:
+    """Of a delta rule with so many dimensions of gates: 4 with one for each channel, or 3."""
+
+    def rule(
+        q: Tensor,
+        k: Tensor,
+        v: Tensor,
+        g: Tensor,
+        beta: Tensor,
+        state: Tensor,
+        a_log: Tensor | None,
+        dt_bias: Tensor | None,
+        state_indices: Tensor | None,
+        accepted: Tensor | None,
+    ) -> None:
+        given = _Arguments(op)
+        _decode_tensors(given, q, k, v, state, state_indices, accepted)
+        given.dtype("g", g, _HALVES)
+        given.shape("g", g, (*v.shape[:3], q.shape[3])[:gates])
+        given.dtype("beta", beta, _HALVES)
+        given.shape("beta", beta, v.shape[:3])
+        if a_log is not None:
+            given.dtype("a_log", a_log, (torch.float32,))
+            given.shape("a_log", a_log, v.shape[2:3])
+        if dt_bias is not None:
+            given.dtype("dt_bias", dt_bias, (torch.float32,))
+            given.shape("dt_bias", dt_bias, (v.shape[2], q.shape[3])[: gates - 2])
+
+    return rule
+
+
+def _lightning_decode(
+    q: Tensor,
+    k: Tensor,
+    v: Tensor,
+    decay: Tensor,
+    state: Tensor,
+    state_indices: Tensor | None,
+    accepted: Tensor | None,
+) -> None:
+    given = _Arguments("lightning_decode")
+    _decode_tensors(given, q, k, v, state, state_indices, accepted)
+    given.dtype("decay", decay, (torch.float32,))
+    given.shape("decay", decay, v.shape[2:3])
+
+
+def _prefill_tensors(
+    given: _Arguments,
+    q: Tensor,
+    k: Tensor,
+    v: Tensor,
+    initial_state: Tensor | None,
+    cu_seqlens: Tensor | None,
+    cu_seqlens_cpu: Tensor | None,
+) -> None:
+    """What the prefill ops of linear attention share."""
+    given.dtype("q", q, _HALVES)
+    _heads(given, "q", q, (None, None, None, None))
+    given.dtype("k", k, (q.dtype,))
+    given.shape("k", k, q.shape)
+    given.dtype("v", v, (q.dtype,))
+    _heads(given, "v", v, (q.shape[0], q.shape[1], None, None))
+    for name, bounds in (("cu_seqlens", cu_seqlens), ("cu_seqlens_cpu", cu_seqlens_cpu)):
+        if bounds is not None:
+            given.dtype(name, bounds, (torch.int32, torch.int64))
+            given.rank(name, bounds, 1)
+    if initial_state is not None:
+        given.dtype("initial_state", initial_state, (torch.float32, torch.bfloat16))
+        sequences = q.shape[0] if cu_seqlens is None else cu_seqlens.shape[0] - 1
+        # The order of the last two sizes is a scalar's to say, which is not seen here.
+        _heads(given, "initial_state", initial_state, (sequences, v.shape[2], None, None))
+
+
+def _delta_prefill(op: str, gates: int) -> Callable[..., None]:
+    """Of a delta rule with so many dimensions of gates: 4 with one for each channel, or 3."""
+
+    def rule(
+        q: Tensor,
+        k: Tensor,
+        v: Tensor,
+        g: Tensor,
+        beta: Tensor,
+        a_log: Tensor | None,
+        dt_bias: Tensor | None,
+        initial_state: Tensor | None,
+        cu_seqlens: Tensor | None,
+        cu_seqlens_cpu: Tensor | None,
+    ) -> None:
+        given = _Arguments(op)
+        _prefill_tensors(given, q, k, v, initial_state, cu_seqlens, cu_seqlens_cpu)
+        given.dtype("g", g, _HALVES)
+        given.shape("g", g, (*v.shape[:3], q.shape[3])[:gates])
+        given.dtype("beta", beta, _HALVES)
+        given.shape("beta", beta, v.shape[:3])
+        if a_log is not None:
+            given.dtype("a_log", a_log, (torch.float32,))
+            given.shape("a_log", a_log, v.shape[2:3])
+        if dt_bias is not None:
+            given.dtype("dt_bias", dt_bias, (torch.float32,))
+            given.shape("dt_bias", dt_bias, (v.shape[2], q.shape[3])[: gates - 2])
+
+    return rule
+
+
+def _lightning_prefill(
+    q: Tensor,
+    k: Tensor,
+    v: Tensor,
+    decay: Tensor,
+    initial_state: Tensor | None,
+    cu_seqlens: Tensor | None,
+    cu_seqlens_cpu: Tensor | None,
+) -> None:
+    given = _Arguments("lightning_prefill")
+    _prefill_tensors(given, q, k, v, initial_state, cu_seqlens, cu_seqlens_cpu)
+    given.dtype("decay", decay, (torch.float32,))
+    given.shape("decay", decay, v.shape[2:3])
+
+
 #: What is known of an op beyond "all on one device".
 RULES: dict[str, Callable[..., None]] = {
     "gated_norm_pair": _gated_norm_pair,
     "gated_rms_norm": _gated_rms_norm,
+    "gdn_decode": _delta_decode("gdn_decode", 3),
+    "gdn_prefill": _delta_prefill("gdn_prefill", 3),
+    "kda_decode": _delta_decode("kda_decode", 4),
+    "kda_prefill": _delta_prefill("kda_prefill", 4),
+    "lightning_decode": _lightning_decode,
+    "lightning_prefill": _lightning_prefill,
     "rms_norm": _rms_norm,
     "rms_norm_bwd": _rms_norm_bwd,
     "silu_mul": _silu_mul,
@@ -168,11 +327,20 @@ RULES: dict[str, Callable[..., None]] = {
 }
 
 
+#: By number, the input of an op that is on the CPU wherever the others are.
+ON_CPU = {"gdn_prefill": 9, "kda_prefill": 9, "lightning_prefill": 6}
+
+
 def check(op: str, *inputs: Tensor | None) -> None:
     """TypeError, ValueError as the op's contract, for its inputs in order."""
     device: torch.device | None = None
-    for one in inputs:
+    on_cpu = ON_CPU.get(op)
+    for number, one in enumerate(inputs):
         if one is None:
+            continue
+        if number == on_cpu:
+            if one.device.type != "cpu":
+                raise TypeError(f"{op}: cu_seqlens_cpu device: expected cpu, got {one.device}")
             continue
         if device is None:
             device = one.device

@@ -39,6 +39,35 @@ TEST(Compare, EqualIsZeroEvenWithoutTolerance) {
   EXPECT_EQ(compare_floats({1}, {1.5}, {}).error, kInf);
 }
 
+TEST(Compare, RmsBoundsTheWhole) {
+  const Tolerance tolerance{.rms = 0.1};
+  // Errors 0, 0, 2 against 3, 4, 12: sqrt(4 / 169) of the whole, though one element is off by 1/6.
+  const Comparison result = compare_floats({3, 4, 14}, {3, 4, 12}, tolerance);
+  EXPECT_DOUBLE_EQ(result.error, std::sqrt(4.0 / 169) / 0.1);
+  EXPECT_EQ(result.worst, 2);
+  EXPECT_EQ(result.got, 14);
+  EXPECT_EQ(result.want, 12);
+  // A small element may be far off as itself: the whole is what counts.
+  EXPECT_LT(compare_floats({0.01F, 100}, {0, 100}, tolerance).error, 1e-2);
+  EXPECT_EQ(compare_floats({3, 4}, {3, 4}, tolerance).error, 0);
+}
+
+TEST(Compare, RmsOfZerosIsHeldToTheFloor) {
+  EXPECT_EQ(compare_floats({1e-3F, 0}, {0, 0}, {.rms = 0.1}).error, kInf);
+  EXPECT_NEAR(compare_floats({0.5F, 0.5F}, {0, 0}, {.absolute = 10, .rms = 0.1}).error, 0.5, 1e-9);
+}
+
+TEST(Compare, RmsForgivesNoNanOrInfinity) {
+  const auto nan = std::numeric_limits<float>::quiet_NaN();
+  const auto inf = std::numeric_limits<float>::infinity();
+  const Tolerance wide{.rms = 100};
+  EXPECT_EQ(compare_floats({nan, 1, 1}, {1, 1, 1}, wide).error, kInf);
+  EXPECT_EQ(compare_floats({1, 1, 1}, {1, kNan, 1}, wide).error, kInf);
+  EXPECT_EQ(compare_floats({inf, 1, 1}, {1, 1, 1}, wide).error, kInf);
+  EXPECT_EQ(compare_floats({nan, inf, 1}, {kNan, kInf, 1}, wide).error, 0);
+  EXPECT_EQ(compare_floats({1, inf}, {1, kInf}, wide).worst, 0);
+}
+
 TEST(Compare, NanMatchesNanOnly) {
   const auto nan = std::numeric_limits<float>::quiet_NaN();
   EXPECT_EQ(compare_floats({nan}, {kNan}, {1, 1}).error, 0);

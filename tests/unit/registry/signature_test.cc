@@ -28,6 +28,7 @@ using testing::ElementsAre;
 struct Args {
   TensorView x;
   TensorView mask;
+  TensorView state;
   TensorView y;
   TensorView sums;
   double eps = 0.5;
@@ -41,6 +42,7 @@ struct Args {
     return std::tuple{
         input("x", &Args::x, "[n]"),
         optional_input("mask", &Args::mask, "[n]"),
+        inout("state", &Args::state, "[m]"),
         output("y", &Args::y, Like{"x"}, "like x"),
         optional_output("sums", &Args::sums,
                         Like{.tensor = "x", .shape = "x.shape[:-1]", .dtype = "f32"}, "[...]"),
@@ -65,18 +67,21 @@ TEST(Signature, TensorsComeInOrderWithTheirRoles) {
   Args args;
   std::vector<std::string> seen;
   for_each_tensor(args, [&](std::string_view name, Role role, TensorView& view) {
-    seen.push_back(std::string(name) + (role == Role::kOutput ? " out" : ""));
+    seen.push_back(std::string(name) + (is_read(role) ? " in" : "") +
+                   (is_written(role) ? " out" : ""));
     EXPECT_FALSE(view.defined());
   });
-  EXPECT_THAT(seen, ElementsAre("x", "mask", "y out", "sums out"));
+  EXPECT_THAT(seen, ElementsAre("x in", "mask in", "state in out", "y out", "sums out"));
 }
 
 TEST(Signature, DescribesTensors) {
   const auto all = describe_arguments<Args>();
-  ASSERT_EQ(all.size(), 10U);
+  ASSERT_EQ(all.size(), 11U);
   EXPECT_FALSE(named(all, "x").optional);
   EXPECT_TRUE(named(all, "mask").optional);
   EXPECT_EQ(named(all, "y").role, Role::kOutput);
+  EXPECT_EQ(named(all, "state").role, Role::kInOut);
+  EXPECT_FALSE(named(all, "state").optional);
   EXPECT_EQ(named(all, "sums").like.shape, "x.shape[:-1]");
   EXPECT_EQ(named(all, "sums").like.dtype, "f32");
   EXPECT_EQ(named(all, "mask").offset, offsetof(Args, mask));

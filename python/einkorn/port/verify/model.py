@@ -4,7 +4,7 @@ import dataclasses
 import functools
 import pathlib
 import re
-from typing import Literal
+from typing import Literal, cast
 
 from einkorn.port.errors import PortError
 from einkorn.port.sources.syntax import Node, parse_cpp, raw_text_of, walk
@@ -31,7 +31,7 @@ class Declared:
     """One argument of a contract's `arguments()`."""
 
     name: str
-    role: Literal["input", "output", "scalar"]
+    role: Literal["input", "output", "inout", "scalar"]
     optional: bool  # may be left out
     alternative: int  # ... where the inputs of another are given; 0: never
 
@@ -116,16 +116,14 @@ class Tree:
             if function is None or arguments is None:
                 continue
             found = re.fullmatch(
-                r"(?:einkorn::)?(optional_|alternative_)?(input|output)|(?:einkorn::)?scalar",
+                r"(?:einkorn::)?(optional_|alternative_)?(input|output|inout)|(?:einkorn::)?scalar",
                 raw_text_of(function),
             )
             member = re.search(r"&(?:\w+::)*Args::(\w+)", raw_text_of(arguments))
             name = next(walk(arguments, {"string_content"}), None)
             if found is None or member is None or name is None:
                 continue
-            role: Literal["input", "output", "scalar"] = (
-                "scalar" if found[2] is None else "input" if found[2] == "input" else "output"
-            )
+            role = cast(Literal["input", "output", "inout", "scalar"], found[2] or "scalar")
             number = next(walk(arguments, {"number_literal"}), None)
             group = raw_text_of(number) if found[1] == "alternative_" and number else "0"
             out.append(Declared(raw_text_of(name), role, found[1] is not None, int(group)))

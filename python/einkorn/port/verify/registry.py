@@ -175,7 +175,8 @@ def _schema(
     arguments = re.findall(r"(\w+(?:\((\w+)!\))?\??) (\w+)(?:=|,|\))", form.schema)
     names = [name for _, _, name in arguments]
     written = {name: alias for _, alias, name in arguments if alias}
-    wanted = set(outputs) if not form.returns else set()
+    wanted = {one.name for one in declared if one.role == "inout"}
+    wanted |= set(outputs) if not form.returns else set()
     for name in sorted(wanted - set(written)):
         yield finding(form.file, f"{form.name}: {name} is written: expected Tensor(a!)", form.line)
     for name in sorted(set(written) - wanted):

@@ -72,7 +72,7 @@ class _Reader:
     def __init__(self, tree: Tree, op: OpFolder) -> None:
         self.op = op.op
         declared = tree.declared(op)
-        self.outputs = {one.name for one in declared if one.role == "output"}
+        self.outputs = {one.name for one in declared if one.role in ("output", "inout")}
         # What may be left out is not asked for.
         self.optional = {one.name for one in declared if one.optional and not one.alternative}
         self.groups = {one.name: one.alternative for one in declared}

@@ -27,7 +27,7 @@ def _gated_norm_pair(
     variant: str | None = None,
 ) -> Tensor:
     y = empty_like(gate, memory_format=CONTIGUOUS)
-    (_op._function or _op.function)(gate, up, gate_weight, up_weight, y, eps, variant)
+    (_op._torch_function or _op.torch_function)(gate, up, gate_weight, up_weight, y, eps, variant)
     return y
 
 
@@ -60,7 +60,7 @@ def _gated_norm_pair_autograd(
             {"eps": eps, "variant": variant},
         )
     y = empty_like(gate, memory_format=CONTIGUOUS)
-    (_op._function or _op.function)(gate, up, gate_weight, up_weight, y, eps, variant)
+    (_op._torch_function or _op.torch_function)(gate, up, gate_weight, up_weight, y, eps, variant)
     return y
 
 
@@ -80,7 +80,7 @@ def _gated_norm_pair_out(
     eps: float = 1e-06,
     variant: str | None = None,
 ) -> None:
-    (_op._function or _op.function)(gate, up, gate_weight, up_weight, y, eps, variant)
+    (_op._torch_function or _op.torch_function)(gate, up, gate_weight, up_weight, y, eps, variant)
 
 
 def _gated_norm_pair_out_autograd(
@@ -116,7 +116,7 @@ def _gated_norm_pair_out_autograd(
             {"eps": eps, "variant": variant},
         )
         return
-    (_op._function or _op.function)(gate, up, gate_weight, up_weight, y, eps, variant)
+    (_op._torch_function or _op.torch_function)(gate, up, gate_weight, up_weight, y, eps, variant)
     increment_version((y,))
 
 

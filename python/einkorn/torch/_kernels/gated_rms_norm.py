@@ -22,7 +22,7 @@ def _gated_rms_norm(
     x: Tensor, gate: Tensor, weight: Tensor, eps: float = 1e-06, variant: str | None = None
 ) -> Tensor:
     y = empty_like(x, memory_format=CONTIGUOUS)
-    (_op._function or _op.function)(x, gate, weight, y, eps, variant)
+    (_op._torch_function or _op.torch_function)(x, gate, weight, y, eps, variant)
     return y
 
 
@@ -43,7 +43,7 @@ def _gated_rms_norm_autograd(
             GATED_RMS_NORM_FORM, keyset, (x, gate, weight), {"eps": eps, "variant": variant}
         )
     y = empty_like(x, memory_format=CONTIGUOUS)
-    (_op._function or _op.function)(x, gate, weight, y, eps, variant)
+    (_op._torch_function or _op.torch_function)(x, gate, weight, y, eps, variant)
     return y
 
 
@@ -60,7 +60,7 @@ def _gated_rms_norm_out(
     eps: float = 1e-06,
     variant: str | None = None,
 ) -> None:
-    (_op._function or _op.function)(x, gate, weight, y, eps, variant)
+    (_op._torch_function or _op.torch_function)(x, gate, weight, y, eps, variant)
 
 
 def _gated_rms_norm_out_autograd(
@@ -89,7 +89,7 @@ def _gated_rms_norm_out_autograd(
             {"eps": eps, "variant": variant},
         )
         return
-    (_op._function or _op.function)(x, gate, weight, y, eps, variant)
+    (_op._torch_function or _op.torch_function)(x, gate, weight, y, eps, variant)
     increment_version((y,))
 
 

@@ -30,7 +30,7 @@ def _qk_norm(
 ) -> tuple[Tensor, Tensor]:
     q_out = empty_like(q, memory_format=CONTIGUOUS)
     k_out = empty_like(k, memory_format=CONTIGUOUS)
-    (_op._function or _op.function)(
+    (_op._torch_function or _op.torch_function)(
         q, k, q_weight, k_weight, q_out, k_out, eps, offset, rounding, variant
     )
     return q_out, k_out
@@ -68,7 +68,7 @@ def _qk_norm_autograd(
         )
     q_out = empty_like(q, memory_format=CONTIGUOUS)
     k_out = empty_like(k, memory_format=CONTIGUOUS)
-    (_op._function or _op.function)(
+    (_op._torch_function or _op.torch_function)(
         q, k, q_weight, k_weight, q_out, k_out, eps, offset, rounding, variant
     )
     return q_out, k_out
@@ -97,7 +97,7 @@ def _qk_norm_out(
     rounding: str = "llama",
     variant: str | None = None,
 ) -> None:
-    (_op._function or _op.function)(
+    (_op._torch_function or _op.torch_function)(
         q, k, q_weight, k_weight, q_out, k_out, eps, offset, rounding, variant
     )
 
@@ -139,7 +139,7 @@ def _qk_norm_out_autograd(
             {"eps": eps, "offset": offset, "rounding": rounding, "variant": variant},
         )
         return
-    (_op._function or _op.function)(
+    (_op._torch_function or _op.torch_function)(
         q, k, q_weight, k_weight, q_out, k_out, eps, offset, rounding, variant
     )
     increment_version((q_out, k_out))

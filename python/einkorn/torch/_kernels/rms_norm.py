@@ -29,7 +29,7 @@ def _rms_norm(
     variant: str | None = None,
 ) -> Tensor:
     y = empty_like(x, memory_format=CONTIGUOUS)
-    (_op._function or _op.function)(
+    (_op._torch_function or _op.torch_function)(
         x, weight, residual, y, None, None, eps, offset, rounding, variant
     )
     return y
@@ -64,7 +64,7 @@ def _rms_norm_autograd(
             {"eps": eps, "offset": offset, "rounding": rounding, "variant": variant},
         )
     y = empty_like(x, memory_format=CONTIGUOUS)
-    (_op._function or _op.function)(
+    (_op._torch_function or _op.torch_function)(
         x, weight, residual, y, None, None, eps, offset, rounding, variant
     )
     return y
@@ -89,7 +89,7 @@ def _rms_norm_residual_out(
     if residual is None:
         raise missing(_op, "residual_out")
     residual_out = empty_like(residual, memory_format=CONTIGUOUS)
-    (_op._function or _op.function)(
+    (_op._torch_function or _op.torch_function)(
         x, weight, residual, y, residual_out, None, eps, offset, rounding, variant
     )
     return y, residual_out
@@ -127,7 +127,7 @@ def _rms_norm_residual_out_autograd(
     if residual is None:
         raise missing(_op, "residual_out")
     residual_out = empty_like(residual, memory_format=CONTIGUOUS)
-    (_op._function or _op.function)(
+    (_op._torch_function or _op.torch_function)(
         x, weight, residual, y, residual_out, None, eps, offset, rounding, variant
     )
     return y, residual_out
@@ -150,7 +150,7 @@ def _rms_norm_rstd(
 ) -> tuple[Tensor, Tensor]:
     y = empty_like(x, memory_format=CONTIGUOUS)
     rstd = x.new_empty(x.shape[:-1], dtype=f32_plus(x))
-    (_op._function or _op.function)(
+    (_op._torch_function or _op.torch_function)(
         x, weight, residual, y, None, rstd, eps, offset, rounding, variant
     )
     return y, rstd
@@ -186,7 +186,7 @@ def _rms_norm_rstd_autograd(
         )
     y = empty_like(x, memory_format=CONTIGUOUS)
     rstd = x.new_empty(x.shape[:-1], dtype=f32_plus(x))
-    (_op._function or _op.function)(
+    (_op._torch_function or _op.torch_function)(
         x, weight, residual, y, None, rstd, eps, offset, rounding, variant
     )
     return y, rstd
@@ -212,7 +212,7 @@ def _rms_norm_residual_out_rstd(
         raise missing(_op, "residual_out")
     residual_out = empty_like(residual, memory_format=CONTIGUOUS)
     rstd = x.new_empty(x.shape[:-1], dtype=f32_plus(x))
-    (_op._function or _op.function)(
+    (_op._torch_function or _op.torch_function)(
         x, weight, residual, y, residual_out, rstd, eps, offset, rounding, variant
     )
     return y, residual_out, rstd
@@ -251,7 +251,7 @@ def _rms_norm_residual_out_rstd_autograd(
         raise missing(_op, "residual_out")
     residual_out = empty_like(residual, memory_format=CONTIGUOUS)
     rstd = x.new_empty(x.shape[:-1], dtype=f32_plus(x))
-    (_op._function or _op.function)(
+    (_op._torch_function or _op.torch_function)(
         x, weight, residual, y, residual_out, rstd, eps, offset, rounding, variant
     )
     return y, residual_out, rstd
@@ -276,7 +276,7 @@ def _rms_norm_out(
     rounding: str = "llama",
     variant: str | None = None,
 ) -> None:
-    (_op._function or _op.function)(
+    (_op._torch_function or _op.torch_function)(
         x, weight, residual, y, residual_out, rstd, eps, offset, rounding, variant
     )
 
@@ -318,7 +318,7 @@ def _rms_norm_out_autograd(
             {"eps": eps, "offset": offset, "rounding": rounding, "variant": variant},
         )
         return
-    (_op._function or _op.function)(
+    (_op._torch_function or _op.torch_function)(
         x, weight, residual, y, residual_out, rstd, eps, offset, rounding, variant
     )
     increment_version([one for one in (y, residual_out, rstd) if one is not None])

@@ -31,7 +31,7 @@ def _rms_norm_bwd(
     variant: str | None = None,
 ) -> Tensor:
     dx = empty_like(x, memory_format=CONTIGUOUS)
-    (_op._function or _op.function)(
+    (_op._torch_function or _op.torch_function)(
         dy, x, weight, rstd, dresidual_out, dx, None, eps, offset, rounding, variant
     )
     return dx
@@ -70,7 +70,7 @@ def _rms_norm_bwd_autograd(
             {"eps": eps, "offset": offset, "rounding": rounding, "variant": variant},
         )
     dx = empty_like(x, memory_format=CONTIGUOUS)
-    (_op._function or _op.function)(
+    (_op._torch_function or _op.torch_function)(
         dy, x, weight, rstd, dresidual_out, dx, None, eps, offset, rounding, variant
     )
     return dx
@@ -102,7 +102,7 @@ def _rms_norm_bwd_dweight(
     if weight is None:
         raise missing(_op, "dweight")
     dweight = empty_like(weight, memory_format=CONTIGUOUS)
-    (_op._function or _op.function)(
+    (_op._torch_function or _op.torch_function)(
         dy, x, weight, rstd, dresidual_out, dx, dweight, eps, offset, rounding, variant
     )
     return dx, dweight
@@ -144,7 +144,7 @@ def _rms_norm_bwd_dweight_autograd(
     if weight is None:
         raise missing(_op, "dweight")
     dweight = empty_like(weight, memory_format=CONTIGUOUS)
-    (_op._function or _op.function)(
+    (_op._torch_function or _op.torch_function)(
         dy, x, weight, rstd, dresidual_out, dx, dweight, eps, offset, rounding, variant
     )
     return dx, dweight
@@ -175,7 +175,7 @@ def _rms_norm_bwd_out(
     rounding: str = "llama",
     variant: str | None = None,
 ) -> None:
-    (_op._function or _op.function)(
+    (_op._torch_function or _op.torch_function)(
         dy, x, weight, rstd, dresidual_out, dx, dweight, eps, offset, rounding, variant
     )
 
@@ -219,7 +219,7 @@ def _rms_norm_bwd_out_autograd(
             {"eps": eps, "offset": offset, "rounding": rounding, "variant": variant},
         )
         return
-    (_op._function or _op.function)(
+    (_op._torch_function or _op.torch_function)(
         dy, x, weight, rstd, dresidual_out, dx, dweight, eps, offset, rounding, variant
     )
     increment_version([one for one in (dx, dweight) if one is not None])

@@ -38,7 +38,7 @@ def _silu_mul(
     except IndexError:
         shape = ()
     y = shaped(gate if packed is None else packed, shape)
-    (_op._function or _op.function)(
+    (_op._torch_function or _op.torch_function)(
         gate, up, packed, y, packing, clamp, limit, alpha, up_offset, rounding, variant
     )
     return y
@@ -90,7 +90,7 @@ def _silu_mul_autograd(
     except IndexError:
         shape = ()
     y = shaped(gate if packed is None else packed, shape)
-    (_op._function or _op.function)(
+    (_op._torch_function or _op.torch_function)(
         gate, up, packed, y, packing, clamp, limit, alpha, up_offset, rounding, variant
     )
     return y
@@ -116,7 +116,7 @@ def _silu_mul_out(
     rounding: str = "once",
     variant: str | None = None,
 ) -> None:
-    (_op._function or _op.function)(
+    (_op._torch_function or _op.torch_function)(
         gate, up, packed, y, packing, clamp, limit, alpha, up_offset, rounding, variant
     )
 
@@ -165,7 +165,7 @@ def _silu_mul_out_autograd(
             },
         )
         return
-    (_op._function or _op.function)(
+    (_op._torch_function or _op.torch_function)(
         gate, up, packed, y, packing, clamp, limit, alpha, up_offset, rounding, variant
     )
     increment_version((y,))

@@ -38,7 +38,7 @@ def _silu_mul_bwd_dgate_dup(
     if up is None:
         raise missing(_op, "dup")
     dup = empty_like(up, memory_format=CONTIGUOUS)
-    (_op._function or _op.function)(
+    (_op._torch_function or _op.torch_function)(
         dy,
         gate,
         up,
@@ -104,7 +104,7 @@ def _silu_mul_bwd_dgate_dup_autograd(
     if up is None:
         raise missing(_op, "dup")
     dup = empty_like(up, memory_format=CONTIGUOUS)
-    (_op._function or _op.function)(
+    (_op._torch_function or _op.torch_function)(
         dy,
         gate,
         up,
@@ -149,7 +149,7 @@ def _silu_mul_bwd_dpacked(
     if packed is None:
         raise missing(_op, "dpacked")
     dpacked = empty_like(packed, memory_format=CONTIGUOUS)
-    (_op._function or _op.function)(
+    (_op._torch_function or _op.torch_function)(
         dy,
         gate,
         up,
@@ -212,7 +212,7 @@ def _silu_mul_bwd_dpacked_autograd(
     if packed is None:
         raise missing(_op, "dpacked")
     dpacked = empty_like(packed, memory_format=CONTIGUOUS)
-    (_op._function or _op.function)(
+    (_op._torch_function or _op.torch_function)(
         dy,
         gate,
         up,
@@ -258,7 +258,7 @@ def _silu_mul_bwd_out(
     rounding: str = "once",
     variant: str | None = None,
 ) -> None:
-    (_op._function or _op.function)(
+    (_op._torch_function or _op.torch_function)(
         dy,
         gate,
         up,
@@ -326,7 +326,7 @@ def _silu_mul_bwd_out_autograd(
             },
         )
         return
-    (_op._function or _op.function)(
+    (_op._torch_function or _op.torch_function)(
         dy,
         gate,
         up,

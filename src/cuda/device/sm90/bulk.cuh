@@ -14,7 +14,21 @@ __device__ inline u64 evict_first_policy() {
   return policy;
 }
 
+/// Orders this thread's ordinary accesses to shared memory before those that the copy engine and
+/// the tensor cores make after a barrier that follows.
+__device__ inline void fence_async_proxy() {
+  asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+}
+
 /// Global to shared; `barrier` completes after `bytes` have arrived.
+__device__ inline void bulk_load(void* shared, const void* global, u32 bytes, u64* barrier) {
+  asm volatile(
+      "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::
+          "r"(shared_address(shared)),
+      "l"(global), "r"(bytes), "r"(shared_address(barrier))
+      : "memory");
+}
+/// The same with a cache policy.
 __device__ inline void bulk_load(void* shared, const void* global, u32 bytes, u64* barrier,
                                  u64 policy) {
   asm volatile(

@@ -18,6 +18,19 @@ __device__ inline void fence_barrier_init() {
   asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
 }
 
+/// Arrives; what this thread wrote before is visible to whoever waits.
+__device__ inline void barrier_arrive(u64* barrier) {
+  asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(shared_address(barrier))
+               : "memory");
+}
+
+/// Has this thread's cp.async copies so far arrive when they are done, one of the arrivals that the
+/// barrier was initialised for.
+__device__ inline void barrier_arrive_after_copies(u64* barrier) {
+  asm volatile("cp.async.mbarrier.arrive.noinc.shared::cta.b64 [%0];" ::"r"(shared_address(barrier))
+               : "memory");
+}
+
 /// Arrives and announces that `bytes` will be written by copies completing on the barrier.
 __device__ inline void barrier_expect(u64* barrier, u32 bytes) {
   asm volatile(

@@ -1,0 +1,99 @@
+"""flash-linear-attention's kernels as peers of the linear attention ops, by its public functions.
+
+All are on CUDA. A form that a function does not have, or takes only after work outside of it, is
+skipped with the reason.
+"""
+
+import importlib
+from typing import Any
+
+import torch
+from task import Function, Skipped, Task, needs_cuda
+
+
+def _module(task: Task, name: str) -> tuple[Any, str]:
+    needs_cuda(task)
+    try:
+        fla = importlib.import_module("fla")
+        return importlib.import_module(f"fla.ops.{name}"), fla.__version__
+    except ImportError as error:
+        raise Skipped(f"fla cannot be imported: {error}") from error
+
+
+def _only_whole_rows(task: Task) -> None:
+    if task.integer("seqs") > 0 or task.keys["initial_state"] != "none":
+        raise Skipped("asked for whole rows without an initial state")
+
+
+def _gate(task: Task, a_log: Any, dt_bias: Any) -> dict[str, Any]:
+    """The gate's arguments; a bounded one is told as fla has it."""
+    if task.keys["gate"] == "factor":
+        raise Skipped("fla takes decays as logarithms")
+    if task.keys["gate"] == "log":
+        return {}
+    said: dict[str, Any] = {"use_gate_in_kernel": True, "A_log": a_log}
+    if dt_bias is not None:
+        said["dt_bias"] = dt_bias.flatten()
+    if task.keys["gate"] == "lower_bound":
+        said |= {"safe_gate": True, "lower_bound": -5.0}
+    return said
+
+
+def _delta(task: Task) -> dict[str, Any]:
+    return {
+        "output_final_state": task.keys["final_state"] != "none",
+        "use_qk_l2norm_in_kernel": task.flag("l2norm"),
+        "use_beta_sigmoid_in_kernel": task.keys["beta_form"] == "logit",
+        "allow_neg_eigval": task.flag("negative_eigenvalues"),
+        "state_v_first": task.keys["state_layout"] == "vk",
+    }
+
+
+def kda(task: Task) -> tuple[Function, str]:
+    module, version = _module(task, "kda")
+    _only_whole_rows(task)
+
+    def run(q: Any, k: Any, v: Any, g: Any, beta: Any, a_log: Any, dt_bias: Any) -> Any:
+        # Without gradients it keeps nothing for a backward pass.
+        with torch.inference_mode():
+            return module.chunk_kda(
+                q, k, v, g, beta, **_delta(task), **_gate(task, a_log, dt_bias)
+            )[0]
+
+    return run, version
+
+
+def gdn(task: Task) -> tuple[Function, str]:
+    module, version = _module(task, "gated_delta_rule")
+    _only_whole_rows(task)
+    if task.keys["gate"] == "lower_bound":
+        raise Skipped("fla's gated delta rule has no bounded gate")
+
+    def run(q: Any, k: Any, v: Any, g: Any, beta: Any, a_log: Any, dt_bias: Any) -> Any:
+        with torch.inference_mode():
+            return module.chunk_gated_delta_rule(
+                q, k, v, g, beta, **_delta(task), **_gate(task, a_log, dt_bias)
+            )[0]
+
+    return run, version
+
+
+def lightning(task: Task) -> tuple[Function, str]:
+    module, version = _module(task, "simple_gla")
+    _only_whole_rows(task)
+    if task.keys["gate"] != "log" or task.flag("l2norm"):
+        raise Skipped("fla takes decays as logarithms, and does not normalise")
+
+    def run(q: Any, k: Any, v: Any, decay: Any) -> Any:
+        # What chunk_lightning_attn calls, with decays of any model.
+        with torch.inference_mode():
+            return module.chunk_simple_gla(
+                q,
+                k,
+                v,
+                g_gamma=decay,
+                scale=q.shape[-1] ** -0.5,
+                output_final_state=task.keys["final_state"] != "none",
+            )[0]
+
+    return run, version

@@ -1,0 +1,93 @@
+#pragma once
+
+// Parameters of the kernels that work on chunks of 64 tokens, shared by host and device code, and
+// the record that says of a chunk and value head what the recurrence needs.
+
+namespace einkorn::linear_attention {
+
+inline constexpr int kChunkTokens = 64;
+inline constexpr int kChunkDim = 128;  ///< K and V
+
+inline constexpr int kStartsThreads = 256;
+inline constexpr int kPrepareThreads = 256;
+inline constexpr int kPrepareSmem = 70688;  ///< bytes, asked for at launch
+inline constexpr int kMergeRows = 4;  ///< rows of V of a merging block
+
+/// The record, in bytes. Matrices of bf16 lie as tiles of rows of 64 elements; the 16-byte pieces
+/// of a row are exchanged as the copy engine's 128-byte swizzle has it, piece p of row r at p ^ r
+/// % 8. G_i is the sum of log2 decays up to token i of the chunk, G of the last token is that of
+/// all. Rows and columns of tokens past the sequence's end are 0.
+struct Record {
+  static constexpr int kKeys = 0;         ///< k_i 2^{G_i}, [64 tokens][128]
+  static constexpr int kQueries = 16384;  ///< scale q_i 2^{G_i}, [64 tokens][128]
+  static constexpr int kUpdates = 32768;  ///< (k_i 2^{G - G_i})^T, [128][64 tokens]
+  static constexpr int kInverse = 49152;  ///< (I + beta k k^T below the diagonal)^-1 beta, [64][64]
+  static constexpr int kAttention = 57344;  ///< scale q k^T up to the diagonal, decayed, [64][64]
+  static constexpr int kDecay = 65536;      ///< 2^G, [128] f32
+  static constexpr int kBytes = 66048;
+};
+
+/// Where a sequence begins among all: its first token, chunk, segment and row of checkpoints. One
+/// more stands behind the last.
+struct SequenceStart {
+  int token;
+  int chunk;
+  int segment;
+  int checkpoint;
+};
+
+/// Which tokens belong to which sequence. Without `starts` all are of the same length.
+struct SequenceTable {
+  const SequenceStart* starts;
+  int count;
+  int tokens;             ///< of each, without starts
+  int segment_chunks;     ///< chunks of a segment; a sequence that is not cut has one segment
+  int checkpoint_chunks;  ///< chunks from a checkpoint to the next, or 0
+};
+
+struct StartsParams {
+  const void* bounds;  ///< [count + 1], i32 or, wide, i64
+  int wide;
+  SequenceStart* starts;
+  int count;
+  int segment_chunks;
+  int checkpoint_chunks;
+};
+
+struct PrepareParams {
+  const void* q;
+  const void* k;
+  const void* g;
+  const void* beta;
+  const float* a_log;             ///< [value heads], or null: factor 1
+  const float* dt_bias;           ///< [value heads][128], or null: 0
+  unsigned char* records;         ///< [chunks][value heads]
+  unsigned long long records_at;  ///< bytes from the workspace's begin; so every `_at`
+  SequenceTable sequences;
+  long long q_token, k_token, g_token, beta_token;  ///< elements from token to token
+  long long q_head, k_head, g_head, beta_head;      ///< and from head to head
+  int value_heads;
+  int group;  ///< value heads that share a head of q and k
+  float scale;
+  float lower_bound;
+};
+
+struct RecurrenceParams {
+  const unsigned char* records;
+  const void* v;
+  void* o;
+  const void* initial;  ///< [sequences][value heads], states, or null: zeros
+  void* final;          ///< likewise, or null
+  void* checkpoints;    ///< [rows][value heads], states, or null
+  /// Of cut sequences, states as [V][K] in f32: what each segment begins with, and what it makes of
+  /// nothing and of the identity.
+  float* carried;  ///< [segments][value heads]
+  float* partial;  ///< [segments][value heads][2]
+  unsigned long long records_at, carried_at, partial_at;
+  SequenceTable sequences;
+  long long v_token, o_token;
+  long long v_head, o_head;
+  int value_heads;
+};
+
+}  // namespace einkorn::linear_attention

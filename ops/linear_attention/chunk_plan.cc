@@ -1,0 +1,284 @@
+#include "ops/linear_attention/chunk_plan.h"
+
+#include <algorithm>
+
+#include <einkorn/cuda.h>
+#include <fmt/format.h>
+
+#include "ops/launch.h"
+
+namespace einkorn::linear_attention {
+namespace {
+
+/// Blocks down a grid; more go into its third dimension.
+constexpr std::int64_t kMostRows = 32768;
+
+constexpr std::size_t kStateBytes = sizeof(float) * kChunkDim * kChunkDim;
+
+std::int64_t chunks_of(std::int64_t tokens) { return (tokens + kChunk - 1) / kChunk; }
+
+SequenceTable sequence_table(const PrefillProblem& problem, const ChunkSizes& sizes) {
+  SequenceTable table{};
+  table.count = static_cast<int>(sizes.sequences);
+  table.tokens = static_cast<int>(problem.tokens);
+  table.segment_chunks = static_cast<int>(sizes.segment_chunks);
+  table.checkpoint_chunks = static_cast<int>(problem.checkpoint_every / kChunk);
+  return table;
+}
+
+/// Of a tensor of heads, from token to token and from head to head.
+void bind_strides(const TensorView& tensor, long long& token, long long& head) {
+  token = cuda::row_stride(tensor, 2);
+  head = tensor.stride(2);
+}
+
+const SequenceStart* bound_starts(const PrefillCall& call, const std::byte* workspace) {
+  // They are what the workspace begins with.
+  return call.cu_seqlens.defined() ? reinterpret_cast<const SequenceStart*>(workspace) : nullptr;
+}
+
+/// From how far a part is from the workspace's begin to where it is.
+template <class T>
+T* at(std::byte* workspace, std::size_t offset) {
+  return reinterpret_cast<T*>(workspace + offset);
+}
+
+}  // namespace
+
+ChunkSizes::ChunkSizes(const PrefillProblem& problem)
+    : sequences(problem.sequences()),
+      chunks(problem.seqs > 0 ? problem.tokens / kChunk + problem.seqs
+                              : problem.batch * chunks_of(problem.tokens)),
+      segments(sequences),
+      segment_chunks(std::max<std::int64_t>(1, chunks_of(problem.longest))),
+      cut(problem.segment > 0) {
+  if (!cut) return;
+  segment_chunks = problem.segment / kChunk;
+  segments =
+      problem.seqs > 0
+          ? problem.tokens / problem.segment + problem.seqs
+          : problem.batch * ((chunks_of(problem.tokens) + segment_chunks - 1) / segment_chunks);
+}
+
+ChunkScratch::ChunkScratch(const PrefillProblem& problem, const ChunkSizes& sizes) {
+  const auto heads = static_cast<std::size_t>(problem.value_heads);
+  const auto part = [this](std::size_t size) {
+    const std::size_t begin = bytes;
+    bytes += workspace_part(size);
+    return begin;
+  };
+  if (problem.seqs > 0) {
+    starts = part(sizeof(SequenceStart) * static_cast<std::size_t>(problem.seqs + 1));
+  }
+  records = part(static_cast<std::size_t>(sizes.chunks) * heads * Record::kBytes);
+  if (!sizes.cut) return;
+  const auto states = static_cast<std::size_t>(sizes.segments) * heads * kStateBytes;
+  carried = part(states);
+  partial = part(2 * states);
+}
+
+std::optional<Refusal> refuse_chunks(const PrefillProblem& problem) {
+  if (problem.dtype != kBF16) {
+    return Refusal{fmt::format("dtype {}: only bf16", name(problem.dtype))};
+  }
+  if (problem.key_dim != kChunkDim || problem.value_dim != kChunkDim) {
+    return Refusal{fmt::format("key_dim {}, value_dim {}: only {} and {}", problem.key_dim,
+                               problem.value_dim, kChunkDim, kChunkDim)};
+  }
+  if (problem.align < 16) {
+    return Refusal{fmt::format("align {} < 16, what the copies take", problem.align)};
+  }
+  const ChunkSizes sizes(problem);
+  // The widest grids are 2^31 - 1 blocks across and 65535 down.
+  if (sizes.segments > 65535) {
+    return Refusal{
+        fmt::format("{} sequences and segments > 65535, the highest grid", sizes.segments)};
+  }
+  if (sizes.chunks > cuda::kMaxBlocks / 2 / problem.value_heads) {
+    return Refusal{fmt::format("{} chunks of {} value heads need more than {} blocks", sizes.chunks,
+                               problem.value_heads, cuda::kMaxBlocks / 2)};
+  }
+  return std::nullopt;
+}
+
+StartsParams starts_params(const PrefillProblem& problem) {
+  const ChunkSizes sizes(problem);
+  StartsParams params{};
+  params.count = static_cast<int>(sizes.sequences);
+  params.segment_chunks = static_cast<int>(sizes.segment_chunks);
+  params.checkpoint_chunks = static_cast<int>(problem.checkpoint_every / kChunk);
+  return params;
+}
+
+PrepareParams prepare_params(const PrefillProblem& problem) {
+  const ChunkSizes sizes(problem);
+  PrepareParams params{};
+  params.sequences = sequence_table(problem, sizes);
+  params.records_at = ChunkScratch(problem, sizes).records;
+  params.value_heads = static_cast<int>(problem.value_heads);
+  params.group = static_cast<int>(problem.value_heads / problem.heads);
+  return params;
+}
+
+RecurrenceParams recurrence_params(const PrefillProblem& problem) {
+  const ChunkSizes sizes(problem);
+  const ChunkScratch scratch(problem, sizes);
+  RecurrenceParams params{};
+  params.sequences = sequence_table(problem, sizes);
+  params.records_at = scratch.records;
+  params.carried_at = scratch.carried;
+  params.partial_at = scratch.partial;
+  params.value_heads = static_cast<int>(problem.value_heads);
+  return params;
+}
+
+void bind_starts(const PrefillCall& call, std::byte* workspace, StartsParams& params) {
+  params.bounds = call.cu_seqlens.data();
+  params.wide = call.cu_seqlens.dtype() == kI64 ? 1 : 0;
+  params.starts = at<SequenceStart>(workspace, 0);
+}
+
+void bind_prepare(const PrefillCall& call, std::byte* workspace, PrepareParams& params) {
+  params.q = call.q.data();
+  params.k = call.k.data();
+  params.g = call.g.data();
+  params.beta = call.beta.data();
+  params.a_log = call.a_log.data_as<const float>();
+  params.dt_bias = call.dt_bias.data_as<const float>();
+  params.records = at<unsigned char>(workspace, params.records_at);
+  params.sequences.starts = bound_starts(call, workspace);
+  bind_strides(call.q, params.q_token, params.q_head);
+  bind_strides(call.k, params.k_token, params.k_head);
+  // A gate of numbers a head has its heads side by side, as beta has.
+  if (call.channel_gate) {
+    bind_strides(call.g, params.g_token, params.g_head);
+  } else {
+    params.g_token = cuda::row_stride(call.g);
+    params.g_head = 1;
+  }
+  params.beta_token = cuda::row_stride(call.beta);
+  params.beta_head = 1;
+  params.scale = static_cast<float>(call.used_scale());
+  params.lower_bound = static_cast<float>(call.lower_bound);
+}
+
+void bind_recurrence(const PrefillCall& call, std::byte* workspace, RecurrenceParams& params) {
+  params.records = at<const unsigned char>(workspace, params.records_at);
+  params.v = call.v.data();
+  params.o = call.o.data();
+  params.initial = call.initial_state.data();
+  params.final = call.final_state.data();
+  params.checkpoints = call.checkpoints.data();
+  params.carried = at<float>(workspace, params.carried_at);
+  params.partial = at<float>(workspace, params.partial_at);
+  params.sequences.starts = bound_starts(call, workspace);
+  bind_strides(call.v, params.v_token, params.v_head);
+  bind_strides(call.o, params.o_token, params.o_head);
+}
+
+Cost prepare_cost(const PrefillProblem& problem) {
+  const auto records = static_cast<double>(ChunkSizes(problem).chunks * problem.value_heads);
+  Cost cost;
+  cost.unit = Unit::kTensor16;
+  cost.flops = records * 2 * 2 * kChunkTokens * kChunkTokens * kChunkDim;
+  cost.bytes = records * (Record::kBytes + 3 * 2 * kChunkTokens * kChunkDim);
+  return cost;
+}
+
+Cost recurrence_cost(const PrefillProblem& problem) {
+  const auto records = static_cast<double>(ChunkSizes(problem).chunks * problem.value_heads);
+  constexpr double kTile = 2.0 * kChunkTokens * kChunkDim;
+  Cost cost;
+  cost.unit = Unit::kTensor16;
+  // Keys, queries and (twice) updates with the state; the inverse and (both twice) attention.
+  cost.flops = records * kTile * (4.0 * kChunkDim + 4.0 * kChunkTokens);
+  cost.bytes = records * (Record::kBytes + 2 * kTile);
+  return cost;
+}
+
+std::string ChunkKernels::instantiate(std::string_view stage,
+                                      const std::vector<jit::TemplateArgument>& arguments) const {
+  return jit::instantiate(fmt::format("{}{}", name, stage), arguments);
+}
+
+cuda::Launch starts_launch(const ChunkKernels& kernels) {
+  cuda::Launch launch;
+  launch.block.x = kStartsThreads;
+  launch.pdl = kernels.pdl;
+  return launch;
+}
+
+cuda::Launch prepare_launch(const PrefillProblem& problem, const ChunkKernels& kernels) {
+  const std::int64_t chunks = ChunkSizes(problem).chunks;
+  const std::int64_t rows = std::min(chunks, kMostRows);
+  cuda::Launch launch;
+  launch.grid.x = static_cast<std::uint32_t>(problem.value_heads);
+  launch.grid.y = static_cast<std::uint32_t>(rows);
+  launch.grid.z = static_cast<std::uint32_t>((chunks + rows - 1) / rows);
+  launch.block.x = kPrepareThreads;
+  launch.smem_bytes = kPrepareSmem;
+  launch.pdl = kernels.pdl;
+  return launch;
+}
+
+cuda::Launch recurrence_launch(const PrefillProblem& problem, const ChunkKernels& kernels) {
+  cuda::Launch launch;
+  launch.grid.x = static_cast<std::uint32_t>(kernels.halves * problem.value_heads);
+  launch.grid.y = static_cast<std::uint32_t>(ChunkSizes(problem).segments);
+  launch.block.x = static_cast<std::uint32_t>(kernels.threads);
+  launch.smem_bytes = kernels.smem;
+  launch.pdl = kernels.pdl;
+  return launch;
+}
+
+cuda::Launch partial_launch(const PrefillProblem& problem, const ChunkKernels& kernels) {
+  cuda::Launch launch = recurrence_launch(problem, kernels);
+  launch.grid.x *= 2;  // the identity's, too
+  return launch;
+}
+
+cuda::Launch merge_launch(const PrefillProblem& problem, const ChunkKernels& kernels) {
+  cuda::Launch launch;
+  launch.grid.x = static_cast<std::uint32_t>(problem.value_heads * kChunkDim / kMergeRows);
+  launch.grid.y = static_cast<std::uint32_t>(ChunkSizes(problem).sequences);
+  launch.block.x = kChunkDim;
+  launch.pdl = kernels.pdl;
+  return launch;
+}
+
+// The assembler's counts with NVRTC 13.0, for sm_80 to sm_100, or what the launch bounds leave.
+Needs starts_needs() {
+  return {.registers = 40, .static_smem = 3 * kStartsThreads * std::int64_t{sizeof(int)}};
+}
+
+Needs prepare_needs(const ChunkKernels& kernels) {
+  return {.registers = registers_under_bounds(kPrepareThreads, kernels.resident),
+          .static_smem = 0};
+}
+
+Needs merge_needs() {
+  return {.registers = 64, .static_smem = kMergeRows * kChunkDim * std::int64_t{sizeof(float)}};
+}
+
+Needs recurrence_needs(const ChunkKernels& kernels) {
+  return {.registers = registers_under_bounds(kernels.threads), .static_smem = kernels.static_smem};
+}
+
+std::string prepare_entry(const PrefillProblem& problem, const ChunkKernels& kernels) {
+  return kernels.instantiate(
+      "_prepare", {problem.gate_dtype, problem.beta_dtype, static_cast<int>(problem.gate),
+                   static_cast<int>(problem.beta_form), problem.negative_eigenvalues,
+                   problem.l2norm, kernels.resident});
+}
+
+std::string merge_entry(const PrefillProblem& problem, const ChunkKernels& kernels) {
+  return kernels.instantiate("_merge",
+                             {problem.initial_state, problem.state_layout == StateLayout::kKv});
+}
+
+std::string recurrence_entry(const PrefillProblem& problem, const ChunkKernels& kernels) {
+  return kernels.instantiate("", {kernels.stages, problem.initial_state, problem.final_state,
+                                  problem.checkpoints, problem.state_layout == StateLayout::kKv});
+}
+
+}  // namespace einkorn::linear_attention

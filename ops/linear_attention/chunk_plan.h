@@ -1,0 +1,147 @@
+#pragma once
+
+// Plans of the variants that work on chunks: what stands in the workspace and what each stage is
+// launched with. Which kernels the stages run is the variant's.
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <einkorn/device.h>
+#include <einkorn/expression.h>
+#include <einkorn/plan.h>
+
+#include "ops/linear_attention/chunk_params.h"
+#include "ops/linear_attention/prefill.h"
+
+namespace einkorn::linear_attention {
+
+/// Sizes of a problem's parts. Of packed sequences the lengths are not known here, so that these
+/// are upper bounds, and blocks beyond what there is return at once.
+struct ChunkSizes {
+  explicit ChunkSizes(const PrefillProblem& problem);
+
+  std::int64_t sequences;
+  std::int64_t chunks;
+  std::int64_t segments;
+  std::int64_t segment_chunks;  ///< of one; as many as a sequence can have where none is cut
+  bool cut;                     ///< segments are carried into each other
+};
+
+/// Bytes from the workspace's begin to each part.
+struct ChunkScratch {
+  ChunkScratch(const PrefillProblem& problem, const ChunkSizes& sizes);
+
+  std::size_t starts = 0;
+  std::size_t records = 0;
+  std::size_t carried = 0;
+  std::size_t partial = 0;
+  std::size_t bytes = 0;  ///< all of it
+};
+
+/// Why no variant on chunks serves the problem on any device.
+std::optional<Refusal> refuse_chunks(const PrefillProblem& problem);
+
+/// Parameters with all that depends on the problem alone; of pointers into the workspace, how far
+/// they are from its begin.
+StartsParams starts_params(const PrefillProblem& problem);
+PrepareParams prepare_params(const PrefillProblem& problem);
+RecurrenceParams recurrence_params(const PrefillProblem& problem);
+
+/// Write what depends on the call.
+void bind_starts(const PrefillCall& call, std::byte* workspace, StartsParams& params);
+void bind_prepare(const PrefillCall& call, std::byte* workspace, PrepareParams& params);
+void bind_recurrence(const PrefillCall& call, std::byte* workspace, RecurrenceParams& params);
+
+/// What the stages do, for predictions.
+Cost prepare_cost(const PrefillProblem& problem);
+Cost recurrence_cost(const PrefillProblem& problem);
+
+/// The kernels of a variant and what they are launched with.
+struct ChunkKernels {
+  const char* file;
+  std::string name;        ///< qualified, of the recurrence's; the others' begin with it
+  int resident = 3;        ///< preparing blocks on a multiprocessor
+  int stages = 3;          ///< chunks that a recurrence's block holds
+  int halves = 2;          ///< blocks for a value head
+  int threads = 192;       ///< of a recurrence's block
+  std::uint32_t smem = 0;  ///< likewise, bytes
+  int static_smem = 0;     ///< and without being asked
+  bool pdl = true;
+
+  std::string instantiate(std::string_view stage,
+                          const std::vector<jit::TemplateArgument>& arguments) const;
+};
+
+/// How each stage is launched.
+cuda::Launch starts_launch(const ChunkKernels& kernels);
+cuda::Launch prepare_launch(const PrefillProblem& problem, const ChunkKernels& kernels);
+cuda::Launch partial_launch(const PrefillProblem& problem, const ChunkKernels& kernels);
+cuda::Launch merge_launch(const PrefillProblem& problem, const ChunkKernels& kernels);
+cuda::Launch recurrence_launch(const PrefillProblem& problem, const ChunkKernels& kernels);
+
+/// What each stage's kernel takes at most.
+Needs starts_needs();
+Needs prepare_needs(const ChunkKernels& kernels);
+Needs merge_needs();
+Needs recurrence_needs(const ChunkKernels& kernels);
+
+/// The entry of each stage that is a template.
+std::string prepare_entry(const PrefillProblem& problem, const ChunkKernels& kernels);
+std::string merge_entry(const PrefillProblem& problem, const ChunkKernels& kernels);
+std::string recurrence_entry(const PrefillProblem& problem, const ChunkKernels& kernels);
+
+/// The stages of op C.
+template <class C>
+Plan plan_chunks(const typename C::Problem& problem, const ChunkKernels& kernels) {
+  using Args = typename C::Args;
+  Plan out;
+  if (problem.empty()) return out;
+  const ChunkSizes sizes(problem);
+  out.workspace_bytes = ChunkScratch(problem, sizes).bytes;
+  if (problem.seqs > 0) {
+    out.stages.emplace_back(launch_stage<Args, StartsParams>(
+        "starts", kernels.file, kernels.name + "_starts", starts_launch(kernels),
+        starts_params(problem), [](const Args& args, std::byte* workspace, StartsParams& params) {
+          bind_starts(prefill_call<C>(args), workspace, params);
+        }));
+    std::get<LaunchStage>(out.stages.back().node).needs = starts_needs();
+  }
+  if (sizes.chunks > 0) {
+    LaunchStage stage = launch_stage<Args, PrepareParams>(
+        "prepare", kernels.file, prepare_entry(problem, kernels), prepare_launch(problem, kernels),
+        prepare_params(problem), [](const Args& args, std::byte* workspace, PrepareParams& params) {
+          bind_prepare(prefill_call<C>(args), workspace, params);
+        });
+    stage.needs = prepare_needs(kernels);
+    stage.cost = prepare_cost(problem);
+    out.stages.emplace_back(std::move(stage));
+  }
+  const auto pass = [&](const char* name, std::string entry, const cuda::Launch& launch,
+                        const Needs& needs) {
+    LaunchStage stage = launch_stage<Args, RecurrenceParams>(
+        name, kernels.file, std::move(entry), launch, recurrence_params(problem),
+        [](const Args& args, std::byte* workspace, RecurrenceParams& params) {
+          bind_recurrence(prefill_call<C>(args), workspace, params);
+        });
+    stage.needs = needs;
+    return stage;
+  };
+  if (sizes.cut) {
+    out.stages.emplace_back(pass("partial", kernels.instantiate("_partial", {kernels.stages}),
+                                 partial_launch(problem, kernels), recurrence_needs(kernels)));
+    out.stages.emplace_back(pass("merge", merge_entry(problem, kernels),
+                                 merge_launch(problem, kernels), merge_needs()));
+  }
+  LaunchStage last = pass("recurrence", recurrence_entry(problem, kernels),
+                          recurrence_launch(problem, kernels), recurrence_needs(kernels));
+  last.cost = recurrence_cost(problem);
+  out.stages.emplace_back(std::move(last));
+  return out;
+}
+
+}  // namespace einkorn::linear_attention

@@ -1,0 +1,154 @@
+#pragma once
+
+// What the decode ops share: one to a few tokens of many sequences, whose states lie in a pool and
+// are updated in place. The ops differ in the rule of the update alone; each has its own arguments,
+// and hands them on as a DecodeCall.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <vector>
+
+#include <einkorn/op.h>
+
+#include "ops/linear_attention/forms.h"
+
+namespace einkorn::linear_attention {
+
+/// How a token changes the state S [K, V] of a value head; d is the decay, u a row [V].
+enum class Update : std::uint8_t {
+  kChannelDelta,  ///< S <- diag(d) S, then S <- S + k u, u = beta (v - k^T S): KDA
+  kHeadDelta,     ///< the same with one d a head: gated delta rule
+  kDecay,         ///< S <- d S + k v: lightning attention
+};
+
+inline constexpr std::int64_t kMaxDecodeTokens = 1024;
+inline constexpr std::int64_t kMaxDecodeSeqs = std::int64_t{1} << 31;
+inline constexpr std::int64_t kMaxDecodePool = std::int64_t{1} << 40;
+inline constexpr std::int64_t kMaxDecodeHeads = 65536;
+inline constexpr std::int64_t kMaxDecodeDim = 256;
+
+/// The arguments of a call, whichever op it is of; what the op does not have is left out.
+struct DecodeCall {
+  std::string_view op;
+  Update update = Update::kChannelDelta;
+  TensorView q, k, v, g, beta, decay, a_log, dt_bias, state_indices, accepted, state, o;
+  double scale = 0;
+  double lower_bound = -5;
+  Gate gate = Gate::kLog;
+  Beta beta_form = Beta::kProbability;
+  bool negative_eigenvalues = false;
+  bool l2norm = false;
+  StateLayout state_layout = StateLayout::kVk;
+
+  /// The scale in use: K^-0.5 where none was given.
+  double used_scale() const;
+};
+
+/// The problem of every decode op; the fields that an op does not have keep their defaults. How
+/// many states the pool has makes no difference to a plan.
+struct DecodeProblem {
+  std::int64_t seqs = 64;
+  std::int64_t tokens = 1;
+  std::int64_t heads = 32;
+  std::int64_t value_heads = 32;
+  std::int64_t key_dim = 128;
+  std::int64_t value_dim = 128;
+  DType dtype = kBF16;
+  DType gate_dtype = kBF16;
+  DType beta_dtype = kBF16;
+  Gate gate = Gate::kLog;
+  Beta beta_form = Beta::kProbability;
+  bool negative_eigenvalues = false;
+  bool l2norm = false;
+  bool a_log = false;
+  bool dt_bias = false;
+  DType state_dtype = kF32;
+  StateLayout state_layout = StateLayout::kVk;
+  std::optional<DType> indices = std::nullopt;
+  bool per_token = false;
+  bool accepted = false;
+  int align = 16;
+
+  bool operator==(const DecodeProblem&) const = default;
+
+  /// Sizes first: the eight that print() always says.
+  static constexpr auto shape_fields() {
+    using P = DecodeProblem;
+    constexpr auto kHeads = static_cast<double>(kMaxDecodeHeads);
+    constexpr auto kDim = static_cast<double>(kMaxDecodeDim);
+    return std::tuple{
+        field("seqs", &P::seqs, "sequences", 0, double{kMaxDecodeSeqs}),
+        field("tokens", &P::tokens, "of each sequence", 1, double{kMaxDecodeTokens}),
+        field("heads", &P::heads, "of q and k", 1, kHeads),
+        field("value_heads", &P::value_heads, "of v; a multiple of heads (default: heads)", 1,
+              kHeads),
+        field("key_dim", &P::key_dim, "size of a head of q and k", 1, kDim),
+        field("value_dim", &P::value_dim, "size of a head of v (default: key_dim)", 1, kDim),
+        field("dtype", &P::dtype, "of q, k, v and o: f32, f16 or bf16")};
+  }
+  static constexpr auto pool_fields() {
+    using P = DecodeProblem;
+    return std::tuple{
+        field("state_dtype", &P::state_dtype, "of the pool: f32 or bf16"),
+        field("state_layout", &P::state_layout, "order of a state's two dimensions"),
+        field("indices", &P::indices, "dtype of state_indices, i32 or i64, or none"),
+        field("per_token", &P::per_token, "state_indices has a place for each token's state"),
+        field("accepted", &P::accepted, "accepted is given"),
+        field("align", &P::align,
+              "bytes, a power of two, that divide the address of every head and state", 1, 16)};
+  }
+  static constexpr auto delta_fields() {
+    using P = DecodeProblem;
+    return std::tuple_cat(
+        shape_fields(),
+        std::tuple{
+            field("gate_dtype", &P::gate_dtype, "of g: f32, f16 or bf16 (default: dtype)"),
+            field("beta_dtype", &P::beta_dtype, "of beta: f32, f16 or bf16 (default: dtype)"),
+            field("gate", &P::gate, "what g holds"),
+            field("beta_form", &P::beta_form, "what beta holds"),
+            field("negative_eigenvalues", &P::negative_eigenvalues, "beta is doubled"),
+            field("l2norm", &P::l2norm, "q and k are normalised first"),
+            field("a_log", &P::a_log, "a_log is given (default: where the gate needs it)"),
+            field("dt_bias", &P::dt_bias, "dt_bias is given")},
+        pool_fields());
+  }
+  static constexpr auto decay_fields() {
+    using P = DecodeProblem;
+    return std::tuple_cat(shape_fields(),
+                          std::tuple{field("gate", &P::gate, "what decay holds: log or factor"),
+                                     field("l2norm", &P::l2norm, "q and k are normalised first")},
+                          pool_fields());
+  }
+};
+
+/// The fields that print() says whatever they are.
+inline constexpr std::size_t kAlwaysPrintedOfDecode = 7;
+
+/// Completes and checks a parsed problem of a delta rule. ValueError.
+void complete_delta_decode(std::string_view op, Update update, const KeyValues& pairs,
+                           DecodeProblem& problem);
+/// The same with a decay alone.
+void complete_decay_decode(std::string_view op, const KeyValues& pairs, DecodeProblem& problem);
+
+/// What completing gives where only the fields that print() always says are given.
+DecodeProblem decode_defaults(Update update, const DecodeProblem& problem);
+
+/// The fields of describe_fields() with the dtypes that each may have.
+std::vector<Key> decode_keys(std::vector<Key> keys);
+
+Work decode_work(Update update, const DecodeProblem& problem);
+
+/// Relative root mean square, of all outputs.
+Tolerance decode_tolerance(const DecodeProblem& problem);
+
+/// Tensors for a problem; everything in the call but the op's name and update.
+void make_decode_inputs(const DecodeProblem& problem, DecodeCall& call,
+                        std::vector<Tensor>& storage, Rng& rng);
+
+/// The recurrence in double. Outputs of the contract's dtypes or f64; the CPU only.
+void decode_reference(const DecodeCall& call);
+
+}  // namespace einkorn::linear_attention

@@ -1,0 +1,46 @@
+// Host side of kda_decode/smxx/columns_v1; the idea is told in decode.cuh.
+
+#include "ops/linear_attention/decode_launch.h"
+#include "ops/linear_attention/kda_decode/contract.h"
+
+namespace einkorn::kda_decode::smxx {
+
+struct ColumnsV1 : linear_attention::DecodeColumns {
+  using Problem = KdaDecode::Problem;
+  /// A head is computed alone, in an order and by tilings that follow from its sizes.
+  static constexpr bool kBatchInvariant = true;
+
+  static std::optional<Refusal> supports(const Problem& problem, const DeviceInfo& device) {
+    return DecodeColumns::supports(problem, device);
+  }
+  static std::optional<Refusal> validate(const Problem& problem, const Tiling& tiling,
+                                         const DeviceInfo&) {
+    return DecodeColumns::validate(problem, tiling);
+  }
+  static std::vector<Tiling> tilings(const Problem& problem, const DeviceInfo& device) {
+    return DecodeColumns::tilings(problem, device);
+  }
+
+  static Plan plan(const Problem& problem, const Tiling& tiling, const DeviceInfo& device) {
+    Plan out;
+    if (problem.seqs == 0) return out;
+    const linear_attention::DecodeLaunch launch =
+        launch_of(KdaDecode::kUpdate, problem, tiling, device);
+    LaunchStage stage = launch_stage<KdaDecode::Args, linear_attention::DecodeParams>(
+        "columns_v1", "ops/linear_attention/kda_decode/smxx/columns_v1.cu",
+        launch.instantiate("einkorn::kda_decode::smxx::columns_v1"), launch.launch, launch.params,
+        [](const KdaDecode::Args& args, linear_attention::DecodeParams& params) {
+          linear_attention::bind_decode(call_of(args), params);
+        });
+    stage.needs = launch.needs;
+    out.stages.emplace_back(std::move(stage));
+    return out;
+  }
+};
+
+extern const Variant columns_v1;
+constexpr Variant columns_v1 = make_variant<KdaDecode, ColumnsV1>(
+    "smxx", "columns", 1, "cuda",
+    "columns of a state [K, V] in a block's threads, read and written once");
+
+}  // namespace einkorn::kda_decode::smxx

@@ -1,0 +1,38 @@
+// The cases of lightning_decode and the tensors that stand for them.
+
+#include "ops/linear_attention/lightning_decode/contract.h"
+
+namespace einkorn {
+
+std::span<const Case> LightningDecode::cases() {
+#define EK_CASE(name, level, keys) {#name, level, keys},
+  static constexpr Case kCases[] = {
+#include "ops/linear_attention/lightning_decode/cases.inc"
+  };
+#undef EK_CASE
+  return kCases;
+}
+
+Inputs<LightningDecode::Args> LightningDecode::make_inputs(const Problem& problem, Rng& rng) {
+  Inputs<Args> inputs;
+  linear_attention::DecodeCall call;
+  call.op = kName;
+  call.update = kUpdate;
+  linear_attention::make_decode_inputs(problem, call, inputs.storage, rng);
+  Args& args = inputs.args;
+  args.q = call.q;
+  args.k = call.k;
+  args.v = call.v;
+  args.decay = call.decay;
+  args.state_indices = call.state_indices;
+  args.accepted = call.accepted;
+  args.state = call.state;
+  args.o = call.o;
+  args.scale = call.scale;
+  args.gate = call.gate;
+  args.l2norm = call.l2norm;
+  args.state_layout = call.state_layout;
+  return inputs;
+}
+
+}  // namespace einkorn

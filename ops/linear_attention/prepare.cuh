@@ -1,0 +1,937 @@
+#pragma once
+
+// What the chunks of 64 tokens of a prefill with a gate for each channel are to the recurrence, a
+// block of 256 threads for a chunk and value head.
+//
+// G_i is the sum of log2 decays up to token i of the chunk, for each channel. Nearly all elements
+// of the record are q or k times a power of G, and 2^{G_i - G_j} inside the products of q and k has
+// to be split into a factor of row i and one of row j that neither overflow nor vanish. Idea: the
+// chunk is cut into 4 blocks of 16 tokens. A token's left factor is its decay since the end of the
+// block before, its right factor its decay until the end of its own block: exponents at most 0. The
+// ends are rounded to whole exponents R, the same for both sides. Then all that is missing between
+// a left and a right factor, or between the left factor and kd and qd, is an exact power of two per
+// channel, which moves a bf16 number without rounding it again: one image of k and q by left
+// factors and one of k by right ones, made with two exponentials an element, serve all blocks of
+// both triangular products, the diagonal ones, too, where a right factor is stretched back to the
+// block's start, and kd and qd cost one instruction for two elements.
+//
+// Stretched, factors reach 2^115 (16 tokens at a lower bound of -5). Left factors are shifted up by
+// 2^56, right ones by 2^32, so that both stay in the middle of bf16's range; the power of two
+// between them takes the shifts back. Gates without a bound can do more in 16 tokens. Such a
+// diagonal block is flagged (one comparison a channel) and made by stage_diagonal_exactly, many
+// times slower; outside the diagonal no exponent is ever positive.
+//
+// What o misses comes from roundings to bf16: of mqk, of the inverse, of o itself (0.0017 each,
+// relative RMS), and, were they left as they fall, of q's and k's factors (0.0024 together). q's
+// left image therefore has a second one of what it lacks, and q k of a token with itself, which
+// does not decay, is taken from q and k as they came. That is 0.0029 of o where gates forget fast,
+// 0.0033 where they do not, instead of 0.0035 to 0.0045; k's factors rounded stay the largest part.
+//
+// A thread has 2 channels and 16 tokens throughout, so that a warp reads and writes whole lines of
+// 128 bytes of the gates, of kd and of qd without staging, the images replace q and k where they
+// lie, and sums over tokens need one exchange of 4 totals. The updates wait in registers for their
+// place until the products are through. Sums of squares for the l2 norm are the diagonals of
+// products of 16 rows with themselves, whose two operands are the same registers. The unit lower
+// triangular I + Akk is inverted in 16 x 16 by substitution in f32 (a series would cancel where
+// keys repeat), and put together by tf32 products, whose results stay in registers as the next
+// operand.
+//
+// Work of a block in instructions of a warp, counted in the SASS of sm_90: loads and gates 4,250,
+// norms and ends 1,900, elements 5,900 (46 for 2 channels of a token), triangular products 3,200,
+// inverse and output 3,000; 18,250 of 25,200 that a multiprocessor issues in the 3.6 us that its
+// share of the memory's time is. 1,024 of them go to the special function unit, 2,048 cycles of
+// 6,300.
+
+#include "ops/linear_attention/chunk_params.h"
+#include "ops/linear_attention/sequence_table.cuh"
+#include "src/cuda/device/common/cp_async.cuh"
+#include "src/cuda/device/common/math.cuh"
+#include "src/cuda/device/common/mma.cuh"
+#include "src/cuda/device/common/pdl.cuh"
+#include "src/cuda/device/common/reduce.cuh"
+#include "src/cuda/device/common/vec.cuh"
+
+namespace einkorn::linear_attention {
+
+/// The host's enums, by the same numbers.
+enum class Gate { kLog, kSoftplus, kLowerBound, kFactor };
+enum class Beta { kProbability, kLogit };
+
+namespace prepare_detail {
+
+inline constexpr int kBlock = 16;  // tokens of a block
+inline constexpr int kBlocks = kChunkTokens / kBlock;
+inline constexpr float kLog2e = 1.44269504f;
+inline constexpr int kLeftShift = 56;
+inline constexpr int kRightShift = 32;
+inline constexpr float kUnshift = 0x1p-88f;
+// How far a channel may decay within a block that factors serve: a lower bound of -5 for 16 tokens,
+// and what rounding the ends adds.
+inline constexpr float kWidest = 116;
+// Rows of the f32 matrices: a multiple of 4 for wide reads, 4 modulo 32 against bank conflicts.
+inline constexpr int kRow = 68;
+
+// Shared memory, in bytes.
+inline constexpr int kTile = 8192;  // 64 rows of 64 elements
+inline constexpr int kQAt = 0;
+inline constexpr int kKAt = 2 * kTile;
+inline constexpr int kRightAt = 4 * kTile;
+inline constexpr int kLowAt = 6 * kTile;            // what the image of q lacks
+inline constexpr int kTotalsAt = 8 * kTile;         // f32 [4][128]
+inline constexpr int kRatiosAt = kTotalsAt + 2048;  // bf16 [8][128]
+inline constexpr int kNormsAt = kRatiosAt + 2048;   // f32 [64][2]: of q, of k
+inline constexpr int kBetasAt = kNormsAt + 512;     // f32 [64]
+inline constexpr int kProductsAt = kBetasAt + 256;  // f32 [64]: q k of each token
+inline constexpr int kFlagsAt = kProductsAt + 256;  // u32 [8]
+inline constexpr int kSmem = kFlagsAt + 32;
+// Once the images are used up:
+inline constexpr int kMqkStageAt = 0;  // as in the record
+inline constexpr int kAkkAt = 8192;    // f32 [64][kRow]
+inline constexpr int kInverseAt = kAkkAt + 4 * kChunkTokens * kRow;
+inline constexpr int kUpdatesAt = 6 * kTile;  // as in the record
+static_assert(kInverseAt + 4 * kChunkTokens * kRow <= kUpdatesAt);
+
+template <bool kValue_>
+struct Constant {
+  static constexpr bool kValue = kValue_;
+};
+
+__device__ inline float round_to_tf32(float x) {
+  return __uint_as_float(__float_as_uint(x * kTf32ToNearest) & 0xffffe000u);
+}
+
+// Rows of the ratios: 0 to 3 for the diagonal blocks, then those of the pairs of blocks.
+inline constexpr int kRatio20 = 4;
+inline constexpr int kRatio31 = 5;
+inline constexpr int kRatio30 = 6;
+inline constexpr int kRatioOne = 7;
+
+/// Into the record, which this kernel does not read.
+template <class P>
+__device__ inline void store_once(unsigned char* to, P value) {
+  store_piece<Cache::kNoAllocate>(reinterpret_cast<P*>(to), value);
+}
+
+/// log2 of the decay from the gate's element. `factor` and `bias` are the channel's, prepared by
+/// gate_terms.
+template <Gate kGate>
+__device__ inline float log2_decay(float g, float factor, float bias, float bound) {
+  if constexpr (kGate == Gate::kLog) {
+    return g * kLog2e;
+  } else if constexpr (kGate == Gate::kFactor) {
+    return log2_approx(g);
+  } else if constexpr (kGate == Gate::kLowerBound) {
+    return bound * reciprocal_approx(1.0f + exp2_approx(g * factor + bias));
+  } else {
+    const float x = g * kLog2e + bias;
+    // Beyond 20 (natural) softplus is its argument. Only the absolute error counts, so 1 + 2^x may
+    // swallow a small 2^x.
+    return factor * (x > 20 * kLog2e ? x : log2_approx(1.0f + exp2_approx(x)));
+  }
+}
+
+/// A decay below 2^-150 is 0 in every product it is part of; without the bound two infinities would
+/// meet. NaN stays.
+template <Gate kGate>
+__device__ inline float bounded(float decay) {
+  if constexpr (kGate == Gate::kLowerBound) return decay;
+  return decay < -150.0f ? -150.0f : decay;
+}
+
+/// What a lane 4g + g / 2 gets of 16 rows of an image, the others nothing of use: sums of squares
+/// of rows g and g + 8, and the product of row g + 8 kHalf with the same row of the other image.
+struct RowSums {
+  float squares[2];
+  float product;
+};
+
+template <bool kSquares>
+__device__ inline RowSums sum_rows(const unsigned char* image, const unsigned char* other, int half,
+                                   int first_row, int lane) {
+  float low[4] = {};
+  float high[4] = {};
+  float both[4] = {};
+  const int place = (first_row + lane % 16) * 128;
+  const int piece = lane / 16 ^ lane % 8;
+  const unsigned char* other_row = other + (first_row + 8 * half + lane % 8) * 128;
+  const int other_piece = lane / 8 % 2 ^ lane % 8;
+#pragma unroll
+  for (int step = 0; step < kChunkDim / 16; ++step) {
+    const int at = place + step / 4 * kTile + (piece ^ step % 4 * 2) * 16;
+    u32 a[4];
+    u32 b[2];
+    ldmatrix(a, image + at);
+    ldmatrix(b, other_row + step / 4 * kTile + (other_piece ^ step % 4 * 2) * 16);
+    if constexpr (kSquares) {
+      const u32 rows_low[2] = {a[0], a[2]};
+      const u32 rows_high[2] = {a[1], a[3]};
+      mma_m16n8k16<bf16>(low, a, rows_low);
+      mma_m16n8k16<bf16>(high, a, rows_high);
+    }
+    mma_m16n8k16<bf16>(both, a, b);
+  }
+  const bool even = lane / 4 % 2 == 0;
+  return {{even ? low[0] : low[1], even ? high[2] : high[3]},
+          half == 0 ? (even ? both[0] : both[1]) : (even ? both[2] : both[3])};
+}
+
+/// 16 x 16 products of rows `i0`.. of the left images, of q, of k, or of both, with rows `j0`.. of
+/// the right image, whose channels are multiplied by `ratios` first. Of q both parts count: o is
+/// made of its products, and rounding it would be most of what o misses.
+template <bool kQ, bool kK>
+__device__ inline void multiply_block(float (&d)[kQ + kK][2][4], const unsigned char* shared,
+                                      const unsigned char* ratios, int i0, int j0, int lane) {
+  const unsigned char* a_row = shared + (i0 + lane % 16) * 128;
+  const int a_piece = lane / 16 ^ lane % 8;
+  const unsigned char* b_row = shared + kRightAt + (j0 + lane % 8 + lane / 16 * 8) * 128;
+  const int b_piece = lane / 8 % 2 ^ lane % 8;
+  const unsigned char* ratio = ratios + lane % 4 * 4;
+#pragma unroll
+  for (int step = 0; step < kChunkDim / 16; ++step) {
+    const int tile = step / 4 * kTile;
+    const int flip = step % 4 * 2;
+    u32 b[4];
+    ldmatrix(b, b_row + tile + (b_piece ^ flip) * 16);
+    const u32 low = *reinterpret_cast<const u32*>(ratio + step * 32);
+    const u32 high = *reinterpret_cast<const u32*>(ratio + step * 32 + 16);
+    const u32 b0[2] = {multiply_bf16x2(b[0], low), multiply_bf16x2(b[1], high)};
+    const u32 b1[2] = {multiply_bf16x2(b[2], low), multiply_bf16x2(b[3], high)};
+    const auto add = [&](float (&sums)[2][4], int image) {
+      u32 a[4];
+      ldmatrix(a, a_row + image + tile + (a_piece ^ flip) * 16);
+      mma_m16n8k16<bf16>(sums[0], a, b0);
+      mma_m16n8k16<bf16>(sums[1], a, b1);
+    };
+    if constexpr (kQ) {
+      add(d[0], kQAt);
+      add(d[0], kLowAt);
+    }
+    if constexpr (kK) add(d[kQ], kKAt);
+  }
+}
+
+/// A block of scaled q k^T into the staged image of mqk; kDiagonal: with zeros above the diagonal,
+/// and what does not decay, token by token, as it has been found without factors (`exact`, those of
+/// rows g and g + 8).
+template <bool kDiagonal>
+__device__ inline void stage_mqk(const float (&d)[2][4], const float (&exact)[2],
+                                 unsigned char* stage, int i0, int j0, int lane) {
+  const int g = lane / 4;
+  const int t = lane % 4;
+#pragma unroll
+  for (int n = 0; n < 2; ++n) {
+#pragma unroll
+    for (int h = 0; h < 2; ++h) {
+      const int i = g + 8 * h;
+      const int j = 8 * n + 2 * t;
+      float x = d[n][2 * h];
+      float y = d[n][2 * h + 1];
+      if constexpr (kDiagonal) {
+        // By selection: what stands above may be infinite.
+        x = i > j ? x : i == j ? exact[h] : 0.0f;
+        y = i > j + 1 ? y : i == j + 1 ? exact[h] : 0.0f;
+      } else {
+        x *= kUnshift;
+        y *= kUnshift;
+      }
+      const int piece = (j0 / 8 + n) ^ g;  // i0 + i is g modulo 8
+      *reinterpret_cast<u32*>(stage + (i0 + i) * 128 + piece * 16 + t * 4) = pack2<bf16>(x, y);
+    }
+  }
+}
+
+/// A block of k k^T times beta of the row into the f32 matrix; kDiagonal: strictly lower; else made
+/// ready for tf32.
+template <bool kDiagonal>
+__device__ inline void stage_akk(const float (&d)[2][4], float* akk, const float* betas, int i0,
+                                 int j0, int lane) {
+  const int g = lane / 4;
+  const int t = lane % 4;
+#pragma unroll
+  for (int h = 0; h < 2; ++h) {
+    const int i = g + 8 * h;
+    const float beta = kDiagonal ? betas[i0 + i] : betas[i0 + i] * (kUnshift * kTf32ToNearest);
+#pragma unroll
+    for (int n = 0; n < 2; ++n) {
+      const int j = 8 * n + 2 * t;
+      float2 out{d[n][2 * h] * beta, d[n][2 * h + 1] * beta};
+      if constexpr (kDiagonal) {
+        out.x = i > j ? out.x : 0.0f;
+        out.y = i > j + 1 ? out.y : 0.0f;
+      }
+      *reinterpret_cast<float2*>(akk + (i0 + i) * kRow + j0 + j) = out;
+    }
+  }
+}
+
+/// Inverse of I + Akk of a diagonal block, lane j % 16 for column j.
+__device__ inline void invert_diagonal(const float* akk, float* inverse, int i0, int lane) {
+  const int j = lane % 16;
+  float x[16];
+#pragma unroll
+  for (int i = 0; i < 16; ++i) {
+    x[i] = i == j ? 1.0f : 0.0f;
+#pragma unroll
+    for (int m = 0; m < i; m += 4) {
+      const float4 a = *reinterpret_cast<const float4*>(akk + (i0 + i) * kRow + i0 + m);
+      x[i] -= a.x * x[m];
+      if (m + 1 < i) x[i] -= a.y * x[m + 1];
+      if (m + 2 < i) x[i] -= a.z * x[m + 2];
+      if (m + 3 < i) x[i] -= a.w * x[m + 3];
+    }
+  }
+  if (lane >= 16) return;
+#pragma unroll
+  for (int i = 0; i < 16; ++i) inverse[(i0 + i) * kRow + i0 + j] = round_to_tf32(x[i]);
+}
+
+/// d += A B, 16 x 16 all, of matrices in shared memory made ready for tf32.
+__device__ inline void multiply_tf32(float (&d)[2][4], const float* a, const float* b, int lane) {
+  const int g = lane / 4;
+  const int t = lane % 4;
+#pragma unroll
+  for (int step = 0; step < 16; step += 8) {
+    const float* from = a + g * kRow + step + t;
+    const u32 left[4] = {__float_as_uint(from[0]), __float_as_uint(from[8 * kRow]),
+                         __float_as_uint(from[4]), __float_as_uint(from[8 * kRow + 4])};
+#pragma unroll
+    for (int n = 0; n < 2; ++n) {
+      const float* rows = b + (step + t) * kRow + 8 * n + g;
+      const u32 right[2] = {__float_as_uint(rows[0]), __float_as_uint(rows[4 * kRow])};
+      mma_tf32_m16n8k8(d[n], left, right);
+    }
+  }
+}
+
+/// d -= P B, P a result of multiply_tf32 in its registers. A lane holds columns 2t and 2t + 1 of a
+/// product, but t and t + 4 of an operand; the sum runs over columns, so their order may be any
+/// that B's rows follow.
+__device__ inline void subtract_product(float (&d)[2][4], const float (&p)[2][4], const float* b,
+                                        int lane) {
+  const int g = lane / 4;
+  const int t = lane % 4;
+#pragma unroll
+  for (int step = 0; step < 2; ++step) {
+    const u32 left[4] = {__float_as_uint(p[step][0] * -kTf32ToNearest),
+                         __float_as_uint(p[step][2] * -kTf32ToNearest),
+                         __float_as_uint(p[step][1] * -kTf32ToNearest),
+                         __float_as_uint(p[step][3] * -kTf32ToNearest)};
+#pragma unroll
+    for (int n = 0; n < 2; ++n) {
+      const float* rows = b + (8 * step + 2 * t) * kRow + 8 * n + g;
+      const u32 right[2] = {__float_as_uint(rows[0]), __float_as_uint(rows[kRow])};
+      mma_tf32_m16n8k8(d[n], left, right);
+    }
+  }
+}
+
+__device__ inline void store_block(const float (&d)[2][4], float* to, int lane) {
+  float* first = to + lane / 4 * kRow + lane % 4 * 2;
+#pragma unroll
+  for (int n = 0; n < 2; ++n) {
+    *reinterpret_cast<float2*>(first + 8 * n) = {round_to_tf32(d[n][0]), round_to_tf32(d[n][1])};
+    *reinterpret_cast<float2*>(first + 8 * kRow + 8 * n) = {round_to_tf32(d[n][2]),
+                                                            round_to_tf32(d[n][3])};
+  }
+}
+
+/// Zeros in the six blocks of mqk above the diagonal, by 4 warps.
+__device__ inline void clear_above(unsigned char* mqk, int w, int lane) {
+#pragma unroll
+  for (int n = 0; n < 2; ++n) {
+    const int b = w + 4 * n;
+    if (b < 6) {
+      const int i0 = b < 3 ? 0 : b < 5 ? 1 : 2;
+      const int j0 = b < 3 ? b + 1 : b < 5 ? b - 1 : 3;
+      const int row = i0 * kBlock + lane / 2;
+      const int piece = (j0 * 2 + lane % 2) ^ row % 8;
+      *reinterpret_cast<uint4*>(mqk + row * 128 + piece * 16) = uint4{0, 0, 0, 0};
+    }
+  }
+}
+
+/// The updates of 2 channels and a block's tokens to where they are staged.
+__device__ inline void stage_updates(unsigned char* shared, const u32 (&kr)[2][kBlock / 2],
+                                     int block, int channel) {
+#pragma unroll
+  for (int c = 0; c < 2; ++c) {
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+      const int piece = (block * 2 + half) ^ (channel + c) % 8;
+      *reinterpret_cast<uint4*>(shared + kUpdatesAt + (channel + c) * 128 + piece * 16) = {
+          kr[c][half * 4], kr[c][half * 4 + 1], kr[c][half * 4 + 2], kr[c][half * 4 + 3]};
+    }
+  }
+}
+
+/// Updates and mqk from where they are staged into the record, by 128 threads.
+__device__ inline void store_staged(unsigned char* record, const unsigned char* shared,
+                                    int thread) {
+#pragma unroll
+  for (int n = 0; n < 8; ++n) {
+    const int place = (n * 128 + thread) * 16;
+    store_once(record + Record::kUpdates + place,
+               *reinterpret_cast<const uint4*>(shared + kUpdatesAt + place));
+  }
+#pragma unroll
+  for (int n = 0; n < 4; ++n) {
+    const int place = (n * 128 + thread) * 16;
+    store_once(record + Record::kAttention + place,
+               *reinterpret_cast<const uint4*>(shared + kMqkStageAt + place));
+  }
+}
+
+/// Puts the inverse together from those of the diagonal blocks, and into the record, by 128
+/// threads.
+__device__ inline void store_inverse(unsigned char* record, const float* akk, float* inverse,
+                                     const float* betas, int thread) {
+  const int warp = thread / 32;
+  const int lane = thread % 32;
+  // X_IJ = -X_II Akk_IJ X_JJ, first for neighbours, then for halves of the chunk.
+  const auto at = [](int i, int j) { return i * kBlock * kRow + j * kBlock; };
+  if (warp < 2) {
+    const int low = 2 * warp;
+    float product[2][4] = {};
+    float out[2][4] = {};
+    multiply_tf32(product, inverse + at(low + 1, low + 1), akk + at(low + 1, low), lane);
+    subtract_product(out, product, inverse + at(low, low), lane);
+    store_block(out, inverse + at(low + 1, low), lane);
+  }
+  named_barrier(1, 128);
+  {
+    const int i = 2 + warp % 2;
+    const int j = warp / 2;
+    float out[2][4] = {};
+    for (int m = j; m < 2; ++m) {
+      float product[2][4] = {};
+      for (int l = 2; l <= i; ++l) {
+        multiply_tf32(product, inverse + at(i, l), akk + at(l, m), lane);
+      }
+      subtract_product(out, product, inverse + at(m, j), lane);
+    }
+    store_block(out, inverse + at(i, j), lane);
+  }
+  named_barrier(1, 128);
+
+  float beta[8];
+#pragma unroll
+  for (int e = 0; e < 8; ++e) beta[e] = betas[thread % 8 * 8 + e];
+#pragma unroll
+  for (int n = 0; n < 4; ++n) {
+    const int row = thread / 8 + n * 16;
+    const int piece = thread % 8;
+    uint4 out{0, 0, 0, 0};
+    if (piece / 2 <= n) {
+      const float4* from = reinterpret_cast<const float4*>(inverse + row * kRow + piece * 8);
+      const float4 x = from[0];
+      const float4 y = from[1];
+      out = {pack2<bf16>(x.x * beta[0], x.y * beta[1]), pack2<bf16>(x.z * beta[2], x.w * beta[3]),
+             pack2<bf16>(y.x * beta[4], y.y * beta[5]), pack2<bf16>(y.z * beta[6], y.w * beta[7])};
+    }
+    store_once(record + Record::kInverse + row * 128 + (piece ^ row % 8) * 16, out);
+  }
+}
+
+/// Rows of a chunk into a swizzled image as bf16, zeros from row `valid` on; kFull: there are 64.
+template <class T, int kAlign, bool kFull>
+__device__ inline void load_image(unsigned char* image, const T* from, i64 stride, int valid,
+                                  int thread) {
+  const int piece = thread % 16;
+  const int row0 = thread / 16;
+  unsigned char* to = image + piece / 8 * kTile + row0 * 128 + (piece % 8 ^ row0 % 8) * 16;
+  const T* source = from + row0 * stride + piece * 8;
+  constexpr int kStep = kPrepareThreads / 16;
+  static_assert(kStep % 8 == 0);  // keeps row % 8, and with it the piece's place
+#pragma unroll
+  for (int i = 0; i < kChunkTokens / kStep; ++i) {
+    const bool inside = kFull || row0 + i * kStep < valid;
+    if constexpr (kAlign >= 16 && is_same<T, bf16>) {
+      if constexpr (kFull) {
+        cp_async<16>(to + i * kStep * 128, source);
+      } else {
+        cp_async_fill<16>(to + i * kStep * 128, inside ? source : from, inside ? 16 : 0);
+      }
+    } else {
+      uint4 out{0, 0, 0, 0};
+      if (inside) {
+        float values[8];
+        Vec<T, 8>::template load<kAlign>(source).get_all(values);
+        out = {pack2<bf16>(values[0], values[1]), pack2<bf16>(values[2], values[3]),
+               pack2<bf16>(values[4], values[5]), pack2<bf16>(values[6], values[7])};
+      }
+      *reinterpret_cast<uint4*>(to + i * kStep * 128) = out;
+    }
+    source += kStep * stride;
+  }
+}
+
+/// What turns an element of the gate into log2 of the decay: of a head, and of 2 channels.
+struct GateTerms {
+  float factor = 1;
+  float bound = 0;
+  float bias[2] = {0, 0};
+};
+
+/// `bias` is dt_bias of the two.
+template <Gate kGate>
+__device__ inline GateTerms gate_terms(const PrepareParams& p, int head, float2 bias) {
+  GateTerms terms;
+  if constexpr (kGate == Gate::kSoftplus || kGate == Gate::kLowerBound) {
+    const float rate = p.a_log != nullptr ? exp_approx(p.a_log[head]) : 1.0f;
+    terms.factor = kGate == Gate::kSoftplus ? -rate : -rate * kLog2e;
+    terms.bound = p.lower_bound * kLog2e;
+    const float unit = kGate == Gate::kSoftplus ? kLog2e : terms.factor;
+    terms.bias[0] = bias.x * unit;
+    terms.bias[1] = bias.y * unit;
+  }
+  return terms;
+}
+
+/// Of channels `channel` and the next, each with a bias of its own.
+template <Gate kGate>
+__device__ inline GateTerms channel_terms(const PrepareParams& p, int head, int channel) {
+  float2 bias{0, 0};
+  if ((kGate == Gate::kSoftplus || kGate == Gate::kLowerBound) && p.dt_bias != nullptr) {
+    bias = *reinterpret_cast<const float2*>(p.dt_bias + head * kChunkDim + channel);
+  }
+  return gate_terms<kGate>(p, head, bias);
+}
+
+/// The gates of 2 channels and 16 tokens; of those before `valid`.
+template <class GT, int kAlign, bool kFull>
+__device__ inline void load_gates(Vec<GT, 2> (&raw)[kBlock], const GT* from, i64 stride,
+                                  int valid) {
+#pragma unroll
+  for (int i = 0; i < kBlock; ++i) {
+    if constexpr (!kFull) raw[i] = {};
+    if (kFull || i < valid) raw[i] = Vec<GT, 2>::template load<kAlign>(from);
+    from += stride;
+  }
+}
+
+/// Sums of their log2 decays from the first on; tokens from `valid` on do not decay.
+template <class GT, Gate kGate, bool kFull>
+__device__ inline void sum_decays(float (&sum)[kBlock][2], const Vec<GT, 2> (&raw)[kBlock],
+                                  int valid, const GateTerms& terms) {
+  float running[2] = {0, 0};
+#pragma unroll
+  for (int i = 0; i < kBlock; ++i) {
+    float g[2];
+    raw[i].get_all(g);
+#pragma unroll
+    for (int c = 0; c < 2; ++c) {
+      const float decay =
+          bounded<kGate>(log2_decay<kGate>(g[c], terms.factor, terms.bias[c], terms.bound));
+      running[c] += kFull || i < valid ? decay : 0.0f;
+      sum[i][c] = running[c];
+    }
+  }
+}
+
+/// Tokens of a chunk: the first among all, and how many.
+struct ChunkTokens {
+  i64 first;
+  int count;
+};
+
+__device__ inline ChunkTokens find_tokens(const SequenceTable& sequences, int chunk) {
+  if (sequences.starts == nullptr && sequences.count == 1) {
+    const int left = sequences.tokens - chunk * kChunkTokens;
+    return {i64{chunk} * kChunkTokens, left < kChunkTokens ? left : kChunkTokens};
+  }
+  const Part part = find_chunk(sequences, chunk);
+  return {part.token, part.sequence < sequences.count ? part.tokens : 0};
+}
+
+/// Both products of a diagonal block whose decays are too wide for factors, into mqk and Akk. Lanes
+/// 16 apart share a column j and have half of the channels each: k_j decays from token to token on
+/// its way down the rows, so that no exponent is positive and nothing can overflow.
+template <class T, class GT, int kAlign, Gate kGate, bool kL2norm>
+__device__ inline void stage_diagonal_exactly(const PrepareParams& p, const float* norms,
+                                              const float* betas, unsigned char* mqk, float* akk,
+                                              int i0, int lane) {
+  // Found anew: it is not worth registers on the usual way.
+  const int head = static_cast<int>(blockIdx.x);
+  const ChunkTokens tokens =
+      find_tokens(p.sequences, static_cast<int>(blockIdx.z * gridDim.y + blockIdx.y));
+  const int j = lane % 16;
+  const int half = lane / 16;
+  float q_sum[kBlock] = {};
+  float k_sum[kBlock] = {};
+  const bool inside = i0 + j < tokens.count;
+  const i64 row = tokens.first + i0 + j;
+  const T* q_row = static_cast<const T*>(p.q) + row * p.q_token + head / p.group * p.q_head;
+  const T* k_row = static_cast<const T*>(p.k) + row * p.k_token + head / p.group * p.k_head;
+  const GT* g_row = static_cast<const GT*>(p.g) + row * p.g_token + head * p.g_head;
+#pragma unroll 1
+  for (int c = half * 64; c < half * 64 + 64; c += 2) {
+    float q[2] = {0, 0};
+    float k[2] = {0, 0};
+    float decay[2] = {1, 1};
+    if (inside) {
+      Vec<T, 2>::template load<kAlign>(q_row + c).get_all(q);
+      Vec<T, 2>::template load<kAlign>(k_row + c).get_all(k);
+      float g[2];
+      Vec<GT, 2>::template load<kAlign>(g_row + c).get_all(g);
+      const GateTerms terms = channel_terms<kGate>(p, head, c);
+#pragma unroll
+      for (int e = 0; e < 2; ++e) {
+        decay[e] = exp2_approx(
+            bounded<kGate>(log2_decay<kGate>(g[e], terms.factor, terms.bias[e], terms.bound)));
+      }
+    }
+#pragma unroll
+    for (int e = 0; e < 2; ++e) {
+      float key = 0;
+#pragma unroll
+      for (int i = 0; i < kBlock; ++i) {
+        const int from = half * 16 + i;
+        key *= __shfl_sync(kFullWarp, decay[e], from);
+        if (i == j) key = k[e];
+        q_sum[i] += __shfl_sync(kFullWarp, q[e], from) * key;
+        k_sum[i] += __shfl_sync(kFullWarp, k[e], from) * key;
+      }
+    }
+  }
+  const float norm = kL2norm ? norms[(i0 + j) * 2 + 1] : 1.0f;
+#pragma unroll
+  for (int i = 0; i < kBlock; ++i) {
+    const float q_all = q_sum[i] + __shfl_xor_sync(kFullWarp, q_sum[i], 16);
+    const float k_all = k_sum[i] + __shfl_xor_sync(kFullWarp, k_sum[i], 16);
+    const float q_norm = kL2norm ? norms[(i0 + i) * 2] : p.scale;
+    const float k_norm = kL2norm ? norms[(i0 + i) * 2 + 1] : 1.0f;
+    if (half == 0) {
+      const int piece = (i0 + j) / 8 ^ i % 8;
+      *reinterpret_cast<bf16*>(mqk + (i0 + i) * 128 + piece * 16 + j % 8 * 2) =
+          from_float<bf16>(i >= j ? q_all * q_norm * norm : 0.0f);
+    } else {
+      akk[(i0 + i) * kRow + i0 + j] = i > j ? k_all * k_norm * norm * betas[i0 + i] : 0.0f;
+    }
+  }
+}
+
+/// The gates of 16 tokens and 64 channels on their way into shared memory, by the warp that will
+/// use them: in rows of 128 bytes.
+template <class GT, bool kFull>
+__device__ inline void copy_gates(unsigned char* to, const GT* from, i64 stride, int valid,
+                                  int lane) {
+  const GT* source = from + lane / 8 * stride + lane % 8 * 8;
+  to += lane * 16;
+#pragma unroll
+  for (int i = 0; i < kBlock / 4; ++i) {
+    if constexpr (kFull) {
+      cp_async<16>(to + i * 512, source);
+    } else {
+      const bool inside = lane / 8 + 4 * i < valid;
+      cp_async_fill<16>(to + i * 512, inside ? source : from, inside ? 16 : 0);
+    }
+    source += 4 * stride;
+  }
+}
+
+}  // namespace prepare_detail
+
+static_assert(kPrepareSmem >= prepare_detail::kSmem);
+
+/// A block's work. Grid: value heads; chunks, in y and z together. kAlign bytes divide every
+/// address of q, k and g, 128 that of the records.
+template <class T, class GT, class BT, int kAlign, Gate kGate, Beta kBeta, bool kDoubled,
+          bool kL2norm>
+__device__ inline void prepare(const PrepareParams& p) {
+  using namespace prepare_detail;
+  extern __shared__ __align__(1024) char shared_memory[];
+  unsigned char* const shared = reinterpret_cast<unsigned char*>(shared_memory);
+  float* const totals = reinterpret_cast<float*>(shared + kTotalsAt);
+  float* const norms = reinterpret_cast<float*>(shared + kNormsAt);
+  float* const betas = reinterpret_cast<float*>(shared + kBetasAt);
+  float* const products = reinterpret_cast<float*>(shared + kProductsAt);
+  // So that it is known to be positive.
+  const int thread = static_cast<int>(threadIdx.x % kPrepareThreads);
+  const int lane = thread % 32;
+  const int warp = thread / 32;
+
+  const int head = static_cast<int>(blockIdx.x);
+  const int chunk = static_cast<int>(blockIdx.z * gridDim.y + blockIdx.y);
+  const int shared_head = p.group == 1 ? head : head / p.group;
+  allow_next_kernel();
+  wait_for_previous_kernel();
+  const auto [first, valid] = find_tokens(p.sequences, chunk);
+  if (valid <= 0) return;
+
+  // This thread's channels and tokens.
+  const int block = warp / 2;
+  const int row0 = block * kBlock;
+  const int channel = warp % 2 * 64 + lane * 2;
+
+  float sum[kBlock][2];
+  {
+    const T* q = static_cast<const T*>(p.q) + first * p.q_token + shared_head * p.q_head;
+    const T* k = static_cast<const T*>(p.k) + first * p.k_token + shared_head * p.k_head;
+    const GT* g = static_cast<const GT*>(p.g) + first * p.g_token + head * p.g_head;
+    g += row0 * p.g_token + warp % 2 * 64;
+    // All loads are under way before the first result is waited for. Gates of 16 bits go where the
+    // right image will be.
+    constexpr bool kCopied = kAlign >= 16 && sizeof(GT) == 2;
+    unsigned char* const gates = shared + kRightAt + warp * (kBlock * 128);
+    Vec<GT, 2> raw[kBlock];
+    const auto load = [&](auto full) {
+      constexpr bool kFull = decltype(full)::kValue;
+      if constexpr (kCopied) {
+        copy_gates<GT, kFull>(gates, g, p.g_token, valid - row0, lane);
+        cp_async_commit_group();
+      }
+      load_image<T, kAlign, kFull>(shared + kQAt, q, p.q_token, valid, thread);
+      load_image<T, kAlign, kFull>(shared + kKAt, k, p.k_token, valid, thread);
+      cp_async_commit_group();
+      if constexpr (!kCopied) {
+        load_gates<GT, kAlign, kFull>(raw, g + lane * 2, p.g_token, valid - row0);
+      }
+    };
+    if (valid == kChunkTokens) {
+      load(Constant<true>{});
+    } else {
+      load(Constant<false>{});
+    }
+    BT raw_beta{};
+    if (thread < valid) {
+      raw_beta =
+          static_cast<const BT*>(p.beta)[(first + thread) * p.beta_token + head * p.beta_head];
+    }
+    const GateTerms terms = channel_terms<kGate>(p, head, channel);
+    if constexpr (kCopied) {
+      cp_async_wait_group<1>();
+      __syncwarp();
+#pragma unroll
+      for (int i = 0; i < kBlock; ++i) {
+        raw[i] = *reinterpret_cast<const Vec<GT, 2>*>(gates + i * 128 + lane * 4);
+      }
+    }
+    if (valid == kChunkTokens) {
+      sum_decays<GT, kGate, true>(sum, raw, valid - row0, terms);
+    } else {
+      sum_decays<GT, kGate, false>(sum, raw, valid - row0, terms);
+    }
+    *reinterpret_cast<float2*>(totals + block * kChunkDim + channel) = {sum[kBlock - 1][0],
+                                                                        sum[kBlock - 1][1]};
+    if (thread < kChunkTokens) {
+      float beta = to_float(raw_beta);
+      if constexpr (kBeta == Beta::kLogit) beta = sigmoid_approx(beta);
+      if constexpr (kDoubled) beta *= 2;
+      betas[thread] = thread < valid ? beta : 0.0f;
+    }
+  }
+  cp_async_wait_all();
+  __syncthreads();
+
+  {
+    const int tensor = warp % 2;
+    const RowSums sums =
+        sum_rows<kL2norm>(shared + (tensor == 0 ? kQAt : kKAt),
+                          shared + (tensor == 0 ? kKAt : kQAt), tensor, row0, lane);
+    const float factor = tensor == 0 ? p.scale : 1.0f;
+    const int g = lane / 4;
+    if (lane % 4 == g / 2) {
+      products[row0 + g + 8 * tensor] = sums.product;
+      if constexpr (kL2norm) {
+        norms[(row0 + g) * 2 + tensor] = factor * rsqrt_approx(sums.squares[0] + 1e-6f);
+        norms[(row0 + g + 8) * 2 + tensor] = factor * rsqrt_approx(sums.squares[1] + 1e-6f);
+      }
+    }
+  }
+
+  unsigned char* record = p.records + (i64{chunk} * p.value_heads + head) * Record::kBytes;
+  asm("" : "+l"(record));  // or every store multiplies anew
+
+  // Whole exponents at the ends of the blocks, and what follows from them. Every warp adds the
+  // totals in the same order, so all find the same ends.
+  float left_offset[2];   // exponent of a left factor, less the sum inside the block
+  float right_offset[2];  // exponent of a right factor, plus that sum
+  float last_factor[2];   // from a right factor to the decay until the chunk's end
+  u32 start_factor;       // from a left factor to the decay since the chunk's start
+  constexpr bool kWide = kGate != Gate::kLowerBound;  // decays know no bound
+  unsigned* const flags = reinterpret_cast<unsigned*>(shared + kFlagsAt);
+  {
+    bool wide = false;
+    float start[2];
+    float ratio[2];   // of the block with itself
+    float ratio2[2];  // of two blocks further apart
+#pragma unroll
+    for (int c = 0; c < 2; ++c) {
+      float before = 0;        // at the start of this thread's block
+      float whole_before = 0;  // and its whole exponents
+      float whole_end = 0;
+      float whole_next = 0;
+      float whole_first = 0;
+      float running = 0;
+#pragma unroll
+      for (int b = 0; b < kBlocks; ++b) {
+        if (b == block) before = running;
+        running += totals[b * kChunkDim + channel + c];
+        const float whole = ceilf(running);
+        if (b == 0) whole_first = whole;
+        if (b == block - 1) whole_before = whole;
+        if (b == block) whole_end = whole;
+        if (b == block + 1) whole_next = whole;
+      }
+      left_offset[c] = before - whole_before + kLeftShift;
+      right_offset[c] = whole_end - before + kRightShift;
+      wide = wide || whole_before - whole_end > kWidest;
+      last_factor[c] = exp2_approx(running - whole_end - kRightShift);
+      start[c] = exp2_approx(whole_before - kLeftShift);
+      ratio[c] = exp2_approx(whole_before - whole_end - (kLeftShift + kRightShift));
+      ratio2[c] = exp2_approx(block == 3   ? running
+                              : block == 2 ? whole_end - whole_first
+                                           : whole_next - whole_end);
+    }
+    if constexpr (kWide) {
+      const int any = __any_sync(kFullWarp, wide);
+      if (lane == 0) flags[warp] = any != 0;
+    }
+    start_factor = pack2<bf16>(start[0], start[1]);
+    u32* const ratios = reinterpret_cast<u32*>(shared + kRatiosAt) + channel / 2;
+    ratios[block * (kChunkDim / 2)] = pack2<bf16>(ratio[0], ratio[1]);
+    if (block < 3) {
+      static_assert(kRatio31 == kRatio20 + 1 && kRatio30 == kRatio20 + 2);
+      ratios[(kRatio20 + block) * (kChunkDim / 2)] = pack2<bf16>(ratio2[0], ratio2[1]);
+    } else {
+      ratios[kRatioOne * (kChunkDim / 2)] = 0x3f803f80u;
+      store_once(record + Record::kDecay + channel * 4,
+                 uint2{__float_as_uint(ratio2[0]), __float_as_uint(ratio2[1])});
+    }
+  }
+  __syncthreads();
+
+  // The images, in place, and two parts of the record. Rows 8 apart have their pieces at the same
+  // places, so they go together.
+  u32 kr[2][kBlock / 2];  // the third
+  {
+    const int at = warp % 2 * kTile + row0 * 128 + lane * 4;
+    unsigned char* const to = record + at;
+    struct Rows {
+      u32 q[2], k[2];
+      float4 norm;
+    };
+    const auto load_rows = [&](int pair) {
+      Rows rows{};
+#pragma unroll
+      for (int h = 0; h < 2; ++h) {
+        const int i = pair * 2 + h;
+        const unsigned char* const image = shared + (at ^ i % 8 * 16) + i * 128;
+        rows.q[h] = *reinterpret_cast<const u32*>(image + kQAt);
+        rows.k[h] = *reinterpret_cast<const u32*>(image + kKAt);
+      }
+      if constexpr (kL2norm) {
+        rows.norm = *reinterpret_cast<const float4*>(norms + (row0 + 2 * pair) * 2);
+      }
+      return rows;
+    };
+#pragma unroll
+    for (int step = 0; step < 8; ++step) {
+      const int pair = step / 2 + step % 2 * 4;  // of rows
+      const Rows rows = load_rows(pair);
+      const float4 norm = rows.norm;
+      float right[2][2];
+#pragma unroll
+      for (int h = 0; h < 2; ++h) {
+        const int i = pair * 2 + h;
+        unsigned char* const image = shared + (at ^ i % 8 * 16) + i * 128;
+        // Records begin at multiples of 128 bytes.
+        unsigned char* const out =
+            reinterpret_cast<unsigned char*>(reinterpret_cast<u64>(to) ^ i % 8 * 16) + i * 128;
+        float2 q = unpack2<bf16>(rows.q[h]);
+        float2 k = unpack2<bf16>(rows.k[h]);
+        float q_norm = p.scale;
+        if constexpr (kL2norm) {
+          q_norm = h == 0 ? norm.x : norm.z;
+          const float k_norm = h == 0 ? norm.y : norm.w;
+          k.x *= k_norm;
+          k.y *= k_norm;
+        }
+        const float left[2] = {exp2_approx(sum[i][0] + left_offset[0]),
+                               exp2_approx(sum[i][1] + left_offset[1])};
+        right[h][0] = k.x * exp2_approx(right_offset[0] - sum[i][0]);
+        right[h][1] = k.y * exp2_approx(right_offset[1] - sum[i][1]);
+        q.x *= q_norm * left[0];
+        q.y *= q_norm * left[1];
+        const u32 q_left = pack2<bf16>(q.x, q.y);
+        const float2 rounded = unpack2<bf16>(q_left);
+        const u32 k_left = pack2<bf16>(k.x * left[0], k.y * left[1]);
+        *reinterpret_cast<u32*>(image + kQAt) = q_left;
+        *reinterpret_cast<u32*>(image + kLowAt) = pack2<bf16>(q.x - rounded.x, q.y - rounded.y);
+        *reinterpret_cast<u32*>(image + kKAt) = k_left;
+        *reinterpret_cast<u32*>(image + kRightAt) = pack2<bf16>(right[h][0], right[h][1]);
+        store_once(out + Record::kKeys, multiply_bf16x2(k_left, start_factor));
+        store_once(out + Record::kQueries, multiply_bf16x2(q_left, start_factor));
+      }
+#pragma unroll
+      for (int c = 0; c < 2; ++c) {
+        kr[c][pair] = pack2<bf16>(right[0][c] * last_factor[c], right[1][c] * last_factor[c]);
+      }
+    }
+  }
+  __syncthreads();
+
+  // Triangular products: warps 0 to 3 have a diagonal block of both, the others a block of both
+  // and one of either.
+  unsigned char* const mqk = shared + kMqkStageAt;
+  float* const akk = reinterpret_cast<float*>(shared + kAkkAt);
+  float* const inverse = reinterpret_cast<float*>(shared + kInverseAt);
+  const unsigned char* const ratios = shared + kRatiosAt;
+  if (warp < kBlocks) {
+    const int i0 = warp * kBlock;
+    const bool wide = kWide && (flags[2 * warp] | flags[2 * warp + 1]) != 0;
+    float d[2][2][4] = {};
+    if (!wide) multiply_block<true, true>(d, shared, ratios + warp * 256, i0, i0, lane);
+    __syncthreads();  // the images are used up
+    stage_updates(shared, kr, block, channel);
+    if (!wide) {
+      float exact[2];
+#pragma unroll
+      for (int h = 0; h < 2; ++h) {
+        const int i = i0 + lane / 4 + 8 * h;
+        exact[h] = products[i] * (kL2norm ? norms[i * 2] * norms[i * 2 + 1] : p.scale);
+      }
+      stage_mqk<true>(d[0], exact, mqk, i0, i0, lane);
+      stage_akk<true>(d[1], akk, betas, i0, i0, lane);
+    } else if constexpr (kWide) {
+      stage_diagonal_exactly<T, GT, kAlign, kGate, kL2norm>(p, norms, betas, mqk, akk, i0, lane);
+    }
+    __syncwarp();
+    invert_diagonal(akk, inverse, i0, lane);
+  } else {
+    const int w = warp - kBlocks;
+    const int i = w < 3 ? w + 1 : 3;  // (1, 0), (2, 1), (3, 2), (3, 1)
+    const int j = w < 3 ? w : 1;
+    const int i2 = w < 2 ? 3 : 2;  // (3, 0) of q and k, (2, 0) of q and k
+    const int ratio = w < 3 ? kRatioOne : kRatio31;
+    const int ratio2 = w < 2 ? kRatio30 : kRatio20;
+    float d[2][2][4] = {};
+    float d2[1][2][4] = {};
+    multiply_block<true, true>(d, shared, ratios + ratio * 256, i * kBlock, j * kBlock, lane);
+    if (w % 2 == 0) {
+      multiply_block<true, false>(d2, shared, ratios + ratio2 * 256, i2 * kBlock, 0, lane);
+    } else {
+      multiply_block<false, true>(d2, shared, ratios + ratio2 * 256, i2 * kBlock, 0, lane);
+    }
+    __syncthreads();
+    stage_updates(shared, kr, block, channel);
+    constexpr float kNone[2] = {};
+    stage_mqk<false>(d[0], kNone, mqk, i * kBlock, j * kBlock, lane);
+    stage_akk<false>(d[1], akk, betas, i * kBlock, j * kBlock, lane);
+    if (w % 2 == 0) {
+      stage_mqk<false>(d2[0], kNone, mqk, i2 * kBlock, 0, lane);
+    } else {
+      stage_akk<false>(d2[0], akk, betas, i2 * kBlock, 0, lane);
+    }
+    clear_above(mqk, w, lane);
+  }
+  __syncthreads();
+
+  if (warp >= kBlocks) {
+    store_staged(record, shared, thread % 128);
+  } else {
+    store_inverse(record, akk, inverse, betas, thread % 128);
+  }
+}
+
+}  // namespace einkorn::linear_attention

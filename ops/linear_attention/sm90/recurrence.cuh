@@ -1,0 +1,309 @@
+#pragma once
+
+// The recurrence over the chunks of a sequence on Hopper, from their records:
+//
+//   U = inverse (V - keys S)      O = queries S + attention U      S = decay S + updates U
+//
+// A block has a sequence (or a segment of one), a value head, and half of V, whose columns do not
+// depend on each other. Idea: everything is kept transposed, S^T [V][K] first, so that the side
+// that comes from the step before is always the product's left one, which the tensor cores take
+// from registers, and the side from the record always the right one, which they take from shared
+// memory as the copy engine put it there. A result's registers are the next product's left side as
+// they are: in the chain from S to the next S there is no shared memory and no barrier, four warps
+// work on one chain, and S itself never leaves their registers, in f32.
+//
+// What enters a product as bf16 and has a rounding of its own at each step, V - keys S and U,
+// enters as a sum of two bf16 numbers. The tensor cores have the time: a step waits for its 74 KB
+// more than for them.
+//
+// One more warp has the copy engine fetch records, as many ahead as there are stages, and fetches V
+// itself, since pieces of 128 bytes are too small for the engine; a sixth takes the results from
+// shared memory to where they belong.
+
+#include "ops/linear_attention/recurrence_parts.cuh"
+#include "src/cuda/device/common/cp_async.cuh"
+#include "src/cuda/device/common/mma.cuh"
+#include "src/cuda/device/common/pdl.cuh"
+#include "src/cuda/device/common/traits.cuh"
+#include "src/cuda/device/sm90/bulk.cuh"
+#include "src/cuda/device/sm90/stmatrix.cuh"
+#include "src/cuda/device/sm90/wgmma.cuh"
+
+namespace einkorn::linear_attention {
+
+inline constexpr int kRecurrenceThreads = 192;
+
+/// Shared memory of a block, from an address that 1024 divides: stages, each a record and 64 rows
+/// of half of V, then one tile like these for O. The barriers stand in the gap behind the first
+/// record.
+template <int kStages>
+struct RecurrenceMemory {
+  static constexpr int kTile = kChunkTokens * 128;
+  static constexpr int kValues = 66560;  // of V in a stage
+  static constexpr int kStage = kValues + kTile;
+  static constexpr int kOut = kStages * kStage;
+  static constexpr int kBytes = kOut + kTile;
+
+  u64 full[kStages];   // a stage has been filled
+  u64 empty[kStages];  // it may be filled again
+  u64 out_full, out_empty;
+};
+static_assert(RecurrenceMemory<3>::kBytes <= 232448 &&
+              Record::kBytes + sizeof(RecurrenceMemory<3>) <= RecurrenceMemory<3>::kValues);
+
+namespace recurrence_detail {
+
+template <int kStages, Pass kPass>
+__device__ inline void load_loop(const RecurrenceParams& p, const Job& job, char* shared,
+                                 int lane) {
+  using Memory = RecurrenceMemory<kStages>;
+  auto& memory = *reinterpret_cast<Memory*>(shared + Record::kBytes);
+  const bool has_values = kPass == Pass::kWhole || !job.identity;
+  const char* values =
+      static_cast<const char*>(p.v) +
+      2 * (job.part.token * p.v_token + job.head * p.v_head + job.half * (kChunkDim / 2));
+  const i64 record_stride = i64{p.value_heads} * Record::kBytes;
+  const unsigned char* record =
+      p.records + (job.part.chunk * p.value_heads + job.head) * Record::kBytes;
+  for (int c = 0; c < job.chunks; ++c) {
+    const int stage = c % kStages;
+    u64* const full = &memory.full[stage];
+    if (c >= kStages) barrier_wait(&memory.empty[stage], (c / kStages - 1) & 1);
+    char* const to = shared + stage * Memory::kStage;
+    if (lane == 0) {
+      barrier_expect(full, Record::kBytes);
+      bulk_load(to, record, Record::kBytes, full);
+    }
+    if (has_values) {
+      const int left = job.part.tokens - c * kChunkTokens;
+#pragma unroll
+      for (int i = 0; i < kChunkTokens / 4; ++i) {
+        const int row = 4 * i + lane / 8;
+        const bool there = row < left;
+        const char* from = values + (there ? 2 * row * p.v_token : 0) + lane % 8 * 16;
+        cp_async_fill<16>(to + Memory::kValues + swizzled(row, lane % 8), from, there ? 16 : 0);
+      }
+    }
+    barrier_arrive_after_copies(full);
+    values += 2 * kChunkTokens * p.v_token;
+    record += record_stride;
+  }
+}
+
+template <int kStages>
+__device__ inline void store_loop(const RecurrenceParams& p, const Job& job, char* shared,
+                                  int lane) {
+  using Memory = RecurrenceMemory<kStages>;
+  auto& memory = *reinterpret_cast<Memory*>(shared + Record::kBytes);
+  char* out = static_cast<char*>(p.o) +
+              2 * (job.part.token * p.o_token + job.head * p.o_head + job.half * (kChunkDim / 2));
+  for (int c = 0; c < job.chunks; ++c) {
+    const int left = job.part.tokens - c * kChunkTokens;
+    barrier_wait(&memory.out_full, c & 1);
+    uint4 pieces[kChunkTokens / 4];
+#pragma unroll
+    for (int i = 0; i < kChunkTokens / 4; ++i) {
+      pieces[i] = *reinterpret_cast<const uint4*>(shared + Memory::kOut +
+                                                  swizzled(4 * i + lane / 8, lane % 8));
+    }
+    barrier_arrive(&memory.out_empty);
+#pragma unroll
+    for (int i = 0; i < kChunkTokens / 4; ++i) {
+      const int row = 4 * i + lane / 8;
+      if (row < left) {
+        *reinterpret_cast<uint4*>(out + 2 * row * p.o_token + lane % 8 * 16) = pieces[i];
+      }
+    }
+    out += 2 * kChunkTokens * p.o_token;
+  }
+}
+
+/// The products of a step. `stage` is where its record lies.
+struct Step {
+  const char* stage;
+
+  /// d = or += A B^T of the part of the record at `part`, kSteps times 16 of its columns from
+  /// `first` on; a part of 128 columns lies as two tiles of 64 rows.
+  template <int kSteps>
+  __device__ void multiply(float (&d)[32], const u32* a, int part, int first, bool add) const {
+    const u64 b = wgmma_descriptor(stage + part);
+#pragma unroll
+    for (int i = 0; i < kSteps; ++i) {
+      const int at = first + i;
+      wgmma_m64n64k16(d, a + 4 * i, b + at / 4 * (8192 >> 4) + at % 4 * 2, add || i > 0);
+    }
+  }
+  __device__ void update(float (&s)[64], const u32 (&a)[16]) const {
+    const u64 b = wgmma_descriptor(stage + Record::kUpdates);
+#pragma unroll
+    for (int i = 0; i < 4; ++i) wgmma_m64n128k16(s, a + 4 * i, b + 2 * i, true);
+  }
+};
+
+/// The four warps of the chain. Registers of S: 4j + 2r + i is V's row 16 warp + g + 8r (of the
+/// block's half) and K's 8j + 2t + i, g = lane / 4, t = lane % 4; X and O likewise with tokens for
+/// K.
+template <int kStages, Pass kPass, class Initial, class Final, class Checkpoint, bool kKv>
+__device__ inline void run_chain(const RecurrenceParams& p, const Job& job, char* shared) {
+  using Memory = RecurrenceMemory<kStages>;
+  auto& memory = *reinterpret_cast<Memory*>(shared + Record::kBytes);
+  constexpr bool kOutput = kPass == Pass::kWhole;
+  const int warp = static_cast<int>(threadIdx.x / 32);
+  const int lane = static_cast<int>(threadIdx.x % 32);
+  const int t = lane % 4;
+  const States<kPass, Initial, Final, Checkpoint, kKv> states{
+      p, job, job.half * (kChunkDim / 2) + warp * 16 + lane / 4, t};
+  float s[64];
+  states.load(s);
+
+  // This lane's row of four matrices of 8 tokens x 8 values in a tile [tokens][values]; the tokens
+  // of more matrices follow 16 rows on, which leaves the swizzle as it is.
+  const int matrix = lane / 8;
+  const u32 tile_row = swizzled(matrix / 2 * 8 + lane % 8, warp * 2 + matrix % 2);
+
+  float x[32];
+  float o[32];
+  // S in bf16, and what is missing of it, where a merge will build on the result.
+  constexpr bool kExact = kPass == Pass::kPartial;
+  u32 high[32];
+  u32 low[kExact ? 32 : 1];
+  const auto round_state = [&] {
+#pragma unroll
+    for (int i = 0; i < 32; ++i) {
+      if constexpr (kExact) {
+        split(s[2 * i], s[2 * i + 1], high[i], low[i]);
+      } else {
+        high[i] = pack2<bf16>(s[2 * i], s[2 * i + 1]);
+      }
+    }
+  };
+  const auto recall = [&](const char* stage) {
+    const Step step{stage};
+    wgmma_fence();
+    step.template multiply<8>(x, high, Record::kKeys, 0, false);
+    if constexpr (kExact) step.template multiply<8>(x, low, Record::kKeys, 0, true);
+    wgmma_commit();
+  };
+  // After the last product that reads a stage.
+  const auto release = [&](int c) {
+    fence_async_proxy();  // decays were read, and the copy engine will write there
+    barrier_arrive(&memory.empty[c % kStages]);
+  };
+  const auto hand_out = [&](int c) {
+    if (c > 0) barrier_wait(&memory.out_empty, (c - 1) & 1);
+#pragma unroll
+    for (int j = 0; j < 4; ++j) {
+      const u32 four[4] = {
+          pack2<bf16>(o[8 * j], o[8 * j + 1]), pack2<bf16>(o[8 * j + 2], o[8 * j + 3]),
+          pack2<bf16>(o[8 * j + 4], o[8 * j + 5]), pack2<bf16>(o[8 * j + 6], o[8 * j + 7])};
+      stmatrix_transposed(shared + Memory::kOut + tile_row + j * 16 * 128, four);
+    }
+    barrier_arrive(&memory.out_full);
+  };
+
+  // From keys S of this chunk, which is under way, to that of the next.
+  const auto advance = [&](int c) {
+    const Step step{shared + c % kStages * Memory::kStage};
+    u32 values[16] = {};
+    if (kOutput || !job.identity) {
+#pragma unroll
+      for (int j = 0; j < 4; ++j) {
+        u32 four[4];
+        ldmatrix_transposed(four, step.stage + Memory::kValues + tile_row + j * 16 * 128);
+#pragma unroll
+        for (int i = 0; i < 4; ++i) values[4 * j + i] = four[i];
+      }
+    }
+    u32 values_low[16];
+    wgmma_wait<0>();
+#pragma unroll
+    for (int i = 0; i < 16; ++i) {
+      split(__uint_as_float(values[i] << 16) - x[2 * i],
+            __uint_as_float(values[i] & 0xffff0000u) - x[2 * i + 1], values[i], values_low[i]);
+    }
+    wgmma_fence();
+    step.multiply<4>(x, values, Record::kInverse, 0, false);
+    step.multiply<4>(x, values_low, Record::kInverse, 0, true);
+    wgmma_commit();
+    if constexpr (kOutput) step.template multiply<8>(o, high, Record::kQueries, 0, false);
+    wgmma_commit();
+    const auto* decay = reinterpret_cast<const float2*>(step.stage + Record::kDecay);
+#pragma unroll
+    for (int j = 0; j < 16; ++j) {
+      const float2 pair = decay[4 * j + t];
+#pragma unroll
+      for (int r = 0; r < 2; ++r) {
+        s[4 * j + 2 * r] *= pair.x;
+        s[4 * j + 2 * r + 1] *= pair.y;
+      }
+    }
+    wgmma_wait<1>();
+    u32 u[16];
+    u32 u_low[16];
+#pragma unroll
+    for (int i = 0; i < 16; ++i) split(x[2 * i], x[2 * i + 1], u[i], u_low[i]);
+    wgmma_fence();
+    step.update(s, u);
+    step.update(s, u_low);
+    wgmma_commit();
+    if constexpr (kOutput) {
+      step.multiply<4>(o, u, Record::kAttention, 0, true);
+      step.multiply<4>(o, u_low, Record::kAttention, 0, true);
+    }
+    wgmma_commit();
+    wgmma_wait<1>();
+    round_state();
+    states.store_checkpoint(s, c);
+    const int after = (c + 1) % kStages;
+    if (c + 1 < job.chunks) barrier_wait(&memory.full[after], ((c + 1) / kStages) & 1);
+    // After the last chunk of whatever lies there; nobody looks at the product.
+    recall(shared + after * Memory::kStage);
+    wgmma_wait<1>();
+    release(c);
+    if constexpr (kOutput) hand_out(c);
+  };
+
+  round_state();
+  if (job.chunks > 0) barrier_wait(&memory.full[0], 0);
+  recall(shared);
+  for (int c = 0; c < job.chunks; ++c) advance(c);
+  wgmma_wait<0>();
+
+  states.store(s);
+}
+
+}  // namespace recurrence_detail
+
+/// A block's work. Grid: 2 halves of V (kPartial: and of the identity) of each value head;
+/// segments.
+template <int kStages, Pass kPass, class Initial, class Final, class Checkpoint, bool kKv>
+__device__ inline void recurrence(const RecurrenceParams& p) {
+  using namespace recurrence_detail;
+  using Memory = RecurrenceMemory<kStages>;
+  extern __shared__ __align__(1024) char shared[];
+  auto& memory = *reinterpret_cast<Memory*>(shared + Record::kBytes);
+  if (threadIdx.x == 0) {
+    for (int i = 0; i < kStages; ++i) {
+      barrier_init(&memory.full[i], 1 + 32);
+      barrier_init(&memory.empty[i], 128);
+    }
+    barrier_init(&memory.out_full, 128);
+    barrier_init(&memory.out_empty, 32);
+    fence_barrier_init();
+  }
+  __syncthreads();
+  wait_for_previous_kernel();
+  const Job job = find_job<kPass, 2>(p);
+  if (job.idle) return;
+  const int warp = static_cast<int>(threadIdx.x / 32);
+  const int lane = static_cast<int>(threadIdx.x % 32);
+  if (warp < 4) {
+    run_chain<kStages, kPass, Initial, Final, Checkpoint, kKv>(p, job, shared);
+  } else if (warp == 4) {
+    load_loop<kStages, kPass>(p, job, shared, lane);
+  } else if constexpr (kPass == Pass::kWhole) {
+    store_loop<kStages>(p, job, shared, lane);
+  }
+}
+
+}  // namespace einkorn::linear_attention

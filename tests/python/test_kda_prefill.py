@@ -1,0 +1,169 @@
+"""kda_prefill from Python: results, states, packed sequences, and what it says of a call that is
+wrong.
+
+Every variant is held against the reference by tests/ops; beside it are the reference itself and the
+boundaries: tests/unit/ops/kda_prefill_reference_test.cc and kda_prefill_contract_test.cc.
+"""
+
+import itertools
+
+import einkorn
+import numpy as np
+import pytest
+from einkorn import ops
+from linear_attention import BATCH, TOKENS, VALUE_HEADS, K, V, definition, normal, qkv, uniform
+
+CLOSE = {"rtol": 1e-4, "atol": 1e-5}
+
+
+def calls(tokens=TOKENS, batch=BATCH):
+    g = -uniform(batch, tokens, VALUE_HEADS, K, seed=8)
+    return *qkv(batch, tokens), g, uniform(batch, tokens, VALUE_HEADS, seed=9)
+
+
+@pytest.mark.parametrize("variant", ["cpu/heads_v1", "reference"])
+def test_smoke(variant):
+    q, k, v, g, beta = calls()
+    o = ops.kda_prefill(q, k, v, g, beta, variant=variant)
+    assert o.shape == v.shape
+    np.testing.assert_allclose(o, definition(q, k, v, np.exp(g), beta)[0], **CLOSE)
+
+
+def test_states_in_and_out():
+    q, k, v, g, beta = calls()
+    initial = normal(BATCH, VALUE_HEADS, K, V)
+    o, state = ops.kda_prefill(q, k, v, g, beta, initial_state=initial, final_state=True)
+    want_o, want_state = definition(q, k, v, np.exp(g), beta, initial)
+    np.testing.assert_allclose(o, want_o, **CLOSE)
+    np.testing.assert_allclose(state, want_state, **CLOSE)
+    turned = np.ascontiguousarray(initial.transpose(0, 1, 3, 2))
+    o, state = ops.kda_prefill(
+        q, k, v, g, beta, initial_state=turned, state_layout="vk", final_state=True
+    )
+    np.testing.assert_allclose(o, want_o, **CLOSE)
+    np.testing.assert_allclose(state.transpose(0, 1, 3, 2), want_state, **CLOSE)
+
+
+def test_state_in_place():
+    q, k, v, g, beta = calls()
+    state = normal(BATCH, VALUE_HEADS, K, V)
+    want = definition(q, k, v, np.exp(g), beta, state)[1]
+    _, got = ops.kda_prefill(q, k, v, g, beta, initial_state=state, final_state=state)
+    assert got is state
+    np.testing.assert_allclose(state, want, **CLOSE)
+
+
+@pytest.mark.parametrize("dtype", [np.int32, np.int64])
+def test_packed(dtype):
+    q, k, v, g, beta = calls(tokens=50, batch=1)
+    bounds = np.array([0, 20, 20, 21, 50], dtype)
+    o, state = ops.kda_prefill(q, k, v, g, beta, cu_seqlens=bounds, final_state=True)
+    assert state.shape == (4, VALUE_HEADS, K, V)
+    for i, (begin, end) in enumerate(itertools.pairwise(bounds)):
+        part = (x[:, begin:end] for x in (q, k, v, np.exp(g), beta))
+        want_o, want_state = definition(*part)
+        np.testing.assert_allclose(o[:, begin:end], want_o, **CLOSE)
+        np.testing.assert_allclose(state[i], want_state[0], **CLOSE)
+
+
+def test_checkpoints():
+    q, k, v, g, beta = calls(tokens=130, batch=1)
+    stored = np.zeros((2, VALUE_HEADS, K, V), np.float32)
+    ops.kda_prefill(q, k, v, g, beta, checkpoint_every=64, checkpoints=stored)
+    for i in range(2):
+        part = (x[:, : 64 * (i + 1)] for x in (q, k, v, np.exp(g), beta))
+        np.testing.assert_allclose(stored[i], definition(*part)[1][0], **CLOSE)
+
+
+def test_raw_forms():
+    q, k, v, _, _ = calls()
+    g = normal(BATCH, TOKENS, VALUE_HEADS, K, seed=10)
+    beta = normal(BATCH, TOKENS, VALUE_HEADS, seed=11)
+    a_log, dt_bias = normal(VALUE_HEADS, seed=12), normal(VALUE_HEADS, K, seed=13)
+    rate, x = np.exp(a_log)[:, None], g + dt_bias
+    for gate, log in (
+        ("softplus", -rate * np.log1p(np.exp(x))),
+        ("lower_bound", -5 / (1 + np.exp(-rate * x))),
+    ):
+        o = ops.kda_prefill(
+            q,
+            k,
+            v,
+            g,
+            beta,
+            a_log,
+            dt_bias,
+            gate=gate,
+            beta_form="logit",
+            negative_eigenvalues=True,
+        )
+        want = definition(q, k, v, np.exp(log), 2 / (1 + np.exp(-beta)))[0]
+        np.testing.assert_allclose(o, want, **CLOSE)
+
+
+def test_module():
+    """As fla's naive recurrence in PyTorch, bf16 at the borders."""
+    torch = pytest.importorskip("torch")
+    arrays = [torch.from_numpy(x).to(torch.bfloat16) for x in calls()]
+    o = ops.kda_prefill(*arrays, l2norm=True)
+    assert o.dtype == torch.bfloat16
+    q, k, v, g, beta = (x.float().numpy() for x in arrays)
+    q, k = (x / np.sqrt((x * x).sum(-1, keepdims=True) + 1e-6) for x in (q, k))
+    want = definition(q, k, v, np.exp(g), beta)[0]
+    error = np.sqrt(np.mean((o.float().numpy() - want) ** 2) / np.mean(want**2))
+    assert error < 0.004
+
+
+def test_in_a_compiled_graph():
+    torch = pytest.importorskip("torch")
+    arrays = [torch.from_numpy(x) for x in calls()]
+
+    def both(*arrays):
+        return ops.kda_prefill(*arrays, final_state=True)
+
+    compiled = torch.compile(both, fullgraph=True, backend="aot_eager")
+    for got, want in zip(compiled(*arrays), both(*arrays), strict=True):
+        torch.testing.assert_close(got, want, rtol=0, atol=0)
+    with torch.device("meta"):
+        o, state = both(*(torch.empty_like(x, device="meta") for x in arrays))
+    assert (o.shape, state.shape) == ((BATCH, TOKENS, VALUE_HEADS, V), (BATCH, VALUE_HEADS, K, V))
+    assert state.dtype == torch.float32
+
+
+def test_round_trip():
+    """The keys of a problem come back as they were given."""
+    found = einkorn.explain(
+        "kda_prefill", device="cpu", tokens=100, heads=2, dtype="f16", gate="softplus", seqs=3
+    )
+    assert found["problem"] == (
+        "batch=1 tokens=100 heads=2 value_heads=2 key_dim=128 value_dim=128 dtype=f16 seqs=3 "
+        "gate=softplus"
+    )
+    assert found["chosen"].startswith("kda_prefill/cpu/heads_v1")
+
+
+class TestBoundary:
+    def test_value_heads_are_groups(self):
+        q, k, v, g, beta = calls()
+        with pytest.raises(ValueError, match="kda_prefill: v heads: expected a multiple"):
+            ops.kda_prefill(q, k, v[:, :, :3].copy(), g, beta)
+
+    @pytest.mark.parametrize("bounds", [[1, 37], [0, 36], [0, 38, 37]])
+    def test_bounds(self, bounds):
+        arrays = calls(batch=1)
+        o = np.zeros_like(arrays[2])
+        with pytest.raises(ValueError, match=r"kda_prefill: cu_seqlens\["):
+            ops.kda_prefill(*arrays, cu_seqlens=np.array(bounds), out=o)
+        assert not o.any()
+
+    def test_softplus_needs_a_log(self):
+        with pytest.raises(TypeError, match="kda_prefill: a_log: expected a tensor"):
+            ops.kda_prefill(*calls(), gate="softplus")
+
+    def test_what_a_form_does_not_use_is_refused(self):
+        with pytest.raises(TypeError, match="kda_prefill: a_log: expected no tensor with gate log"):
+            ops.kda_prefill(*calls(), normal(VALUE_HEADS))
+
+    def test_a_cpu_does_not_split(self):
+        with pytest.raises(ValueError, match="kda_prefill: split: expected off or auto on a CPU"):
+            ops.kda_prefill(*calls(), split="force")
