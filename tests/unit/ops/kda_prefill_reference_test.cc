@@ -2,6 +2,7 @@
 // each other.
 
 #include <cmath>
+#include <numbers>
 #include <string>
 #include <vector>
 
@@ -58,7 +59,7 @@ TEST(KdaPrefillReference, GatesAreWhatTheyAreCalled) {
     one.args.lower_bound = -3;
     one.args.g = one.make({1, 1, 1, 1}, {gate == KdaPrefill::Gate::kFactor ? 0.5 : -0.5});
     if (raw) {
-      one.args.a_log = one.make({1}, {std::log(2.0)});
+      one.args.a_log = one.make({1}, {std::numbers::ln2});
       one.args.dt_bias = one.make({1, 1}, {0.25});
     }
     // beta 0: the state fades and nothing is added.
@@ -102,8 +103,8 @@ TEST(KdaPrefillReference, RecurrentAndChunkedAgree) {
         "tokens=64 heads=1 key_dim=16", "tokens=65 heads=1 key_dim=16 initial_state=f32",
         "tokens=200 heads=2 value_heads=4 key_dim=8", "tokens=300 seqs=6 heads=1 key_dim=8",
         "batch=2 tokens=130 heads=1 key_dim=8 checkpoint_every=64",
-        "tokens=500 seqs=4 heads=1 key_dim=8 state_layout=vk initial_state=f32 "
-        "checkpoint_every=128"}) {
+        ("tokens=500 seqs=4 heads=1 key_dim=8 state_layout=vk initial_state=f32 "
+         "checkpoint_every=128")}) {
     for (const std::string form :
          {"", " gate=softplus dt_bias=true", " gate=lower_bound a_log=true dt_bias=true",
           " gate=factor", " beta_form=logit negative_eigenvalues=true l2norm=true"}) {

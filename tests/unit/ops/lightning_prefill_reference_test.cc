@@ -64,8 +64,8 @@ TEST(LightningPrefillReference, RecurrentAndChunkedAgree) {
         "tokens=64 heads=1 key_dim=16", "tokens=65 heads=1 key_dim=16 initial_state=f32",
         "tokens=200 heads=2 value_heads=4 key_dim=8", "tokens=300 seqs=6 heads=1 key_dim=8",
         "batch=2 tokens=130 heads=1 key_dim=8 checkpoint_every=64",
-        "tokens=500 seqs=4 heads=1 key_dim=8 state_layout=vk initial_state=f32 "
-        "checkpoint_every=128"}) {
+        ("tokens=500 seqs=4 heads=1 key_dim=8 state_layout=vk initial_state=f32 "
+         "checkpoint_every=128")}) {
     for (const std::string form : {"", " gate=factor", " l2norm=true"}) {
       test::expect_algorithms_agree<LightningPrefill>(keys + " dtype=f32" + form);
     }

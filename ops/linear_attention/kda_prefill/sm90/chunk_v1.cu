@@ -1,12 +1,12 @@
 // kda_prefill/sm90/chunk_v1: chunks of 64 tokens. What of a chunk does not depend on the state is
 // prepared for all chunks at once (ops/linear_attention/prepare.cuh); then the chunks of a sequence
-// follow each other (ops/linear_attention/sm90/recurrence.cuh). Where sequences are cut, what each
+// follow each other (ops/linear_attention/recurrence_wgmma.cuh). Where sequences are cut, what each
 // segment makes of any state comes first, and a merge carries the states through
 // (ops/linear_attention/merge.cuh).
 
 #include "ops/linear_attention/merge.cuh"
 #include "ops/linear_attention/prepare.cuh"
-#include "ops/linear_attention/sm90/recurrence.cuh"
+#include "ops/linear_attention/recurrence_wgmma.cuh"
 
 namespace einkorn::kda_prefill::sm90 {
 

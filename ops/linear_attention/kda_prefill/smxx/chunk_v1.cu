@@ -1,12 +1,12 @@
 // kda_prefill/smxx/chunk_v1: chunks of 64 tokens. What of a chunk does not depend on the state is
 // prepared for all chunks at once (ops/linear_attention/prepare.cuh); then the chunks of a sequence
-// follow each other (ops/linear_attention/smxx/recurrence.cuh). Where sequences are cut, what each
+// follow each other (ops/linear_attention/recurrence_mma.cuh). Where sequences are cut, what each
 // segment makes of any state comes first, and a merge carries the states through
 // (ops/linear_attention/merge.cuh).
 
 #include "ops/linear_attention/merge.cuh"
 #include "ops/linear_attention/prepare.cuh"
-#include "ops/linear_attention/smxx/recurrence.cuh"
+#include "ops/linear_attention/recurrence_mma.cuh"
 
 namespace einkorn::kda_prefill::smxx {
 

@@ -7,7 +7,7 @@
 // A block has a sequence (or a segment of one), a value head, and half of V, whose columns do not
 // depend on each other. Idea: d is one number, so nothing has to be prepared; q and k enter the
 // products as they are, and what depends on the token scales V's registers or a product's columns.
-// As in ops/linear_attention/sm90/recurrence.cuh everything is kept transposed, S^T [V][K] first:
+// As in ops/linear_attention/recurrence_wgmma.cuh everything is kept transposed, S^T [V][K] first:
 // the side that comes from the step before, and V^T, is the products' left one, in registers; q, k
 // and P are the right one, in shared memory. k serves in both directions: as rows for q k^T, and
 // transposed, by its descriptor, for the state.

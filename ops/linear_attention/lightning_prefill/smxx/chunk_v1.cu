@@ -6,13 +6,13 @@
 //   V
 //
 // A block has a sequence (or a segment of one), a value head, and half of V or all of it. As in
-// ops/linear_attention/smxx/recurrence.cuh everything is kept transposed: a warp has 16 rows of
+// ops/linear_attention/recurrence_mma.cuh everything is kept transposed: a warp has 16 rows of
 // S^T [V][K], which do not depend on other rows, as left sides in its registers; q, k and P are the
 // right ones, in shared memory. P is the same for all rows: the warps make a part of it each and
 // hand it over there. With two stages, the next chunk is copied meanwhile.
 
 #include "ops/linear_attention/decay.cuh"
-#include "ops/linear_attention/smxx/recurrence.cuh"
+#include "ops/linear_attention/recurrence_mma.cuh"
 #include "src/cuda/device/common/cp_async.cuh"
 #include "src/cuda/device/common/mma.cuh"
 

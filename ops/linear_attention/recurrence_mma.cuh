@@ -6,7 +6,7 @@
 //   U = inverse (V - keys S)      O = queries S + attention U      S = decay S + updates U
 //
 // A block has a sequence (or a segment of one) and a value head. As on Hopper
-// (ops/linear_attention/sm90/recurrence.cuh) everything is kept transposed: a warp has 16 rows of
+// (ops/linear_attention/recurrence_wgmma.cuh) everything is kept transposed: a warp has 16 rows of
 // S^T [V][K], which do not depend on other rows, so the eight of a block only share what they read.
 // A result's registers are the next product's left side; the right sides come from shared memory.
 // V - keys S and U enter as sums of two bf16 numbers each.
