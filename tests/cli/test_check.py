@@ -16,7 +16,7 @@ def test_check_problem_json(einkorn):
     assert by_status["rms_norm/sm90/bulk_v1"] in ("skipped", "refused")
     for row in got["results"]:
         assert list(row) == RESULT_KEYS
-        assert list(row["tolerance"]) == ["relative", "absolute"]
+        assert list(row["tolerance"]) == ["relative", "absolute", "rms"]
         assert (row["reason"] is None) == (row["status"] == "pass")
         assert (row["error"] is None) == (row["status"] not in ("pass", "fail"))
 
