@@ -11,7 +11,7 @@ inline constexpr int kChunkDim = 128;  ///< K and V
 inline constexpr int kStartsThreads = 256;
 inline constexpr int kPrepareThreads = 256;
 inline constexpr int kPrepareSmem = 70688;  ///< bytes, asked for at launch
-inline constexpr int kMergeRows = 4;  ///< rows of V of a merging block
+inline constexpr int kMergeRows = 4;        ///< rows of V of a merging block
 
 /// The record, in bytes. Matrices of bf16 lie as tiles of rows of 64 elements; the 16-byte pieces
 /// of a row are exchanged as the copy engine's 128-byte swizzle has it, piece p of row r at p ^ r

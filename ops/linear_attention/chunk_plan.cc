@@ -252,8 +252,7 @@ Needs starts_needs() {
 }
 
 Needs prepare_needs(const ChunkKernels& kernels) {
-  return {.registers = registers_under_bounds(kPrepareThreads, kernels.resident),
-          .static_smem = 0};
+  return {.registers = registers_under_bounds(kPrepareThreads, kernels.resident), .static_smem = 0};
 }
 
 Needs merge_needs() {

@@ -17,9 +17,7 @@ inline constexpr double kNormEps = 1e-6;
 
 inline double sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
 
-inline double softplus(double x) {
-  return x > kSoftplusThreshold ? x : std::log1p(std::exp(x));
-}
+inline double softplus(double x) { return x > kSoftplusThreshold ? x : std::log1p(std::exp(x)); }
 
 /// What the raw forms of a gate take beside the gate itself.
 struct GateTerms {

@@ -41,7 +41,7 @@ def functions(op: str, plain: Callable[..., None]) -> tuple[Callable[..., Any], 
 def _parts() -> tuple[Any, ...]:
     """What the library needs of PyTorch. AttributeError: a PyTorch without its C exchange."""
     return (
-        torch.Tensor.__dlpack_c_exchange_api__,  # type: ignore[attr-defined]
+        torch.Tensor.__dlpack_c_exchange_api__,
         torch.Tensor,
         torch.nn.Parameter,
         torch._C.TensorBase.requires_grad,
