@@ -3,6 +3,7 @@
 from typing import Any
 
 import torch
+import with_fla
 from task import Function, Peer, Skipped, Task
 from torch.nn import functional
 
@@ -139,4 +140,8 @@ def load(task: Task) -> tuple[Function, str]:
 
 
 def peers(task: Task) -> list[Peer]:
-    return [Peer("torch, chunked", lambda: load(task), inputs(task), recurrent(task))]
+    sets, expected = inputs(task), recurrent(task)
+    return [
+        Peer("torch, chunked", lambda: load(task), sets, expected),
+        Peer("fla", lambda: with_fla.kda(task), sets, expected),
+    ]

@@ -61,39 +61,3 @@ def kda(task: Task) -> tuple[Function, str]:
             )[0]
 
     return run, version
-
-
-def gdn(task: Task) -> tuple[Function, str]:
-    module, version = _module(task, "gated_delta_rule")
-    _only_whole_rows(task)
-    if task.keys["gate"] == "lower_bound":
-        raise Skipped("fla's gated delta rule has no bounded gate")
-
-    def run(q: Any, k: Any, v: Any, g: Any, beta: Any, a_log: Any, dt_bias: Any) -> Any:
-        with torch.inference_mode():
-            return module.chunk_gated_delta_rule(
-                q, k, v, g, beta, **_delta(task), **_gate(task, a_log, dt_bias)
-            )[0]
-
-    return run, version
-
-
-def lightning(task: Task) -> tuple[Function, str]:
-    module, version = _module(task, "simple_gla")
-    _only_whole_rows(task)
-    if task.keys["gate"] != "log" or task.flag("l2norm"):
-        raise Skipped("fla takes decays as logarithms, and does not normalise")
-
-    def run(q: Any, k: Any, v: Any, decay: Any) -> Any:
-        # What chunk_lightning_attn calls, with decays of any model.
-        with torch.inference_mode():
-            return module.chunk_simple_gla(
-                q,
-                k,
-                v,
-                g_gamma=decay,
-                scale=q.shape[-1] ** -0.5,
-                output_final_state=task.keys["final_state"] != "none",
-            )[0]
-
-    return run, version
