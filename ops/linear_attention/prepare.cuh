@@ -43,6 +43,7 @@
 // 6,300.
 
 #include "ops/linear_attention/chunk_params.h"
+#include "ops/linear_attention/products.cuh"
 #include "ops/linear_attention/sequence_table.cuh"
 #include "src/cuda/device/common/cp_async.cuh"
 #include "src/cuda/device/common/math.cuh"

@@ -239,7 +239,9 @@ TEST_F(StoreTest, AThousandKillsAndNoReaderEverSeesABadArtifact) {
     }
     // On a slow machine most die before they have published anything; some may live so long.
     char byte = 0;
-    if (kill_number % 10 == 0) ASSERT_EQ(read(published[0], &byte, 1), 1);
+    if (kill_number % 10 == 0) {
+      ASSERT_EQ(read(published[0], &byte, 1), 1);
+    }
     const auto until =
         std::chrono::steady_clock::now() + std::chrono::microseconds(random() % 4000);
     do {  // reads while the other writes
