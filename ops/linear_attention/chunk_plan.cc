@@ -13,6 +13,11 @@ namespace {
 /// Blocks down a grid; more go into its third dimension.
 constexpr std::int64_t kMostRows = 32768;
 
+/// A stage of the recurrence by mma, bytes: a record, and 64 tokens of V.
+constexpr std::int64_t kMmaStage = Record::kBytes + 2 * kChunkTokens * kChunkDim;
+/// Shared memory that static arrays may take beside it, bytes.
+constexpr std::int64_t kSystemSmem = 1024;
+
 constexpr std::size_t kStateBytes = sizeof(float) * kChunkDim * kChunkDim;
 
 std::int64_t chunks_of(std::int64_t tokens) { return (tokens + kChunk - 1) / kChunk; }
@@ -176,12 +181,15 @@ void bind_recurrence(const PrefillCall& call, std::byte* workspace, RecurrencePa
   bind_strides(call.o, params.o_token, params.o_head);
 }
 
-Cost prepare_cost(const PrefillProblem& problem) {
+Cost prepare_cost(const PrefillKind& kind, const PrefillProblem& problem) {
   const auto records = static_cast<double>(ChunkSizes(problem).chunks * problem.value_heads);
   Cost cost;
   cost.unit = Unit::kTensor16;
   cost.flops = records * 2 * 2 * kChunkTokens * kChunkTokens * kChunkDim;
-  cost.bytes = records * (Record::kBytes + 3 * 2 * kChunkTokens * kChunkDim);
+  // q, k and the gate, of a channel or of a head.
+  const double gate = kChunkTokens * (kind.channel_gate ? kChunkDim : 1) *
+                      static_cast<double>(bits(problem.gate_dtype)) / 8;
+  cost.bytes = records * (Record::kBytes + 2 * 2 * kChunkTokens * kChunkDim + gate);
   return cost;
 }
 
@@ -194,11 +202,6 @@ Cost recurrence_cost(const PrefillProblem& problem) {
   cost.flops = records * kTile * (4.0 * kChunkDim + 4.0 * kChunkTokens);
   cost.bytes = records * (Record::kBytes + 2 * kTile);
   return cost;
-}
-
-std::string ChunkKernels::instantiate(std::string_view stage,
-                                      const std::vector<jit::TemplateArgument>& arguments) const {
-  return jit::instantiate(fmt::format("{}{}", name, stage), arguments);
 }
 
 cuda::Launch starts_launch(const ChunkKernels& kernels) {
@@ -263,21 +266,91 @@ Needs recurrence_needs(const ChunkKernels& kernels) {
   return {.registers = registers_under_bounds(kernels.threads), .static_smem = kernels.static_smem};
 }
 
-std::string prepare_entry(const PrefillProblem& problem, const ChunkKernels& kernels) {
-  return kernels.instantiate(
-      "_prepare", {problem.gate_dtype, problem.beta_dtype, static_cast<int>(problem.gate),
-                   static_cast<int>(problem.beta_form), problem.negative_eigenvalues,
-                   problem.l2norm, kernels.resident});
+std::string prepare_entry(const PrefillKind& kind, const PrefillProblem& problem,
+                          const ChunkKernels& kernels) {
+  return jit::instantiate(kind.channel_gate ? "einkorn::linear_attention::prepare_chunks"
+                                            : "einkorn::linear_attention::prepare_head_gate_chunks",
+                          {problem.gate_dtype, problem.beta_dtype, static_cast<int>(problem.gate),
+                           static_cast<int>(problem.beta_form), problem.negative_eigenvalues,
+                           problem.l2norm, kernels.resident});
 }
 
-std::string merge_entry(const PrefillProblem& problem, const ChunkKernels& kernels) {
-  return kernels.instantiate("_merge",
-                             {problem.initial_state, problem.state_layout == StateLayout::kKv});
+std::string partial_entry(const ChunkKernels& kernels) {
+  return jit::instantiate("einkorn::linear_attention::partial_states", {kernels.stages});
+}
+
+std::string merge_entry(const PrefillProblem& problem) {
+  return jit::instantiate("einkorn::linear_attention::merge_states",
+                          {problem.initial_state, problem.state_layout == StateLayout::kKv});
 }
 
 std::string recurrence_entry(const PrefillProblem& problem, const ChunkKernels& kernels) {
-  return kernels.instantiate("", {kernels.stages, problem.initial_state, problem.final_state,
-                                  problem.checkpoints, problem.state_layout == StateLayout::kKv});
+  return jit::instantiate(kernels.name,
+                          {kernels.stages, problem.initial_state, problem.final_state,
+                           problem.checkpoints, problem.state_layout == StateLayout::kKv});
+}
+
+std::optional<Refusal> ChunkWgmma::supports(const PrefillProblem& problem, const DeviceInfo&) {
+  return refuse_chunks(problem);
+}
+
+std::vector<ChunkWgmma::Tiling> ChunkWgmma::tilings(const PrefillProblem&, const DeviceInfo&) {
+  return {{.resident = 3}, {.resident = 2}};
+}
+
+ChunkKernels ChunkWgmma::kernels(const char* file, const char* name, const Tiling& tiling) {
+  return {.file = file,
+          .name = name,
+          .resident = tiling.resident,
+          .stages = 3,
+          .halves = 2,
+          .threads = 192,
+          .smem = 232448};
+}
+
+std::optional<Refusal> ChunkMma::supports(const PrefillProblem& problem, const DeviceInfo& device) {
+  if (auto refusal = refuse_chunks(problem)) return refusal;
+  if (!tilings(problem, device).empty()) return std::nullopt;
+  return validate(problem, {.resident = 1, .stages = 1}, device);
+}
+
+std::optional<Refusal> ChunkMma::validate(const PrefillProblem&, const Tiling& tiling,
+                                          const DeviceInfo& device) {
+  if (tiling.resident < 1 || tiling.resident > 2) {
+    return Refusal{fmt::format("resident {} is neither 1 nor 2", tiling.resident)};
+  }
+  if (tiling.stages < 1 || tiling.stages > 2) {
+    return Refusal{fmt::format("stages {} is neither 1 nor 2", tiling.stages)};
+  }
+  const std::int64_t most = device.smem_per_block_optin - kSystemSmem;
+  const std::int64_t needed = tiling.stages * kMmaStage;
+  if (needed <= most) return std::nullopt;
+  return Refusal{fmt::format("{} bytes of shared memory > {}", needed, most)};
+}
+
+std::vector<ChunkMma::Tiling> ChunkMma::tilings(const PrefillProblem& problem,
+                                                const DeviceInfo& device) {
+  std::vector<Tiling> out;
+  for (const int stages : {2, 1}) {
+    for (const int resident : {2, 1}) {
+      const Tiling one{.resident = resident, .stages = stages};
+      if (!validate(problem, one, device)) out.push_back(one);
+    }
+  }
+  return out;
+}
+
+ChunkKernels ChunkMma::kernels(const char* file, const char* name, const Tiling& tiling,
+                               const DeviceInfo& device) {
+  return {.file = file,
+          .name = name,
+          .resident = tiling.resident,
+          .stages = tiling.stages,
+          .halves = 1,
+          .threads = 256,
+          .smem = static_cast<std::uint32_t>(tiling.stages * kMmaStage),
+          .static_smem = 128,
+          .pdl = device.cc >= 90};
 }
 
 }  // namespace einkorn::linear_attention

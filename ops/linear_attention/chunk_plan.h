@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <string_view>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -58,13 +58,13 @@ void bind_prepare(const PrefillCall& call, std::byte* workspace, PrepareParams& 
 void bind_recurrence(const PrefillCall& call, std::byte* workspace, RecurrenceParams& params);
 
 /// What the stages do, for predictions.
-Cost prepare_cost(const PrefillProblem& problem);
+Cost prepare_cost(const PrefillKind& kind, const PrefillProblem& problem);
 Cost recurrence_cost(const PrefillProblem& problem);
 
 /// The kernels of a variant and what they are launched with.
 struct ChunkKernels {
   const char* file;
-  std::string name;        ///< qualified, of the recurrence's; the others' begin with it
+  std::string name;        ///< qualified, of the last pass's
   int resident = 3;        ///< preparing blocks on a multiprocessor
   int stages = 3;          ///< chunks that a recurrence's block holds
   int halves = 2;          ///< blocks for a value head
@@ -72,10 +72,10 @@ struct ChunkKernels {
   std::uint32_t smem = 0;  ///< likewise, bytes
   int static_smem = 0;     ///< and without being asked
   bool pdl = true;
-
-  std::string instantiate(std::string_view stage,
-                          const std::vector<jit::TemplateArgument>& arguments) const;
 };
+
+/// Kernels that all share.
+inline constexpr const char* kStartsEntry = "einkorn::linear_attention::write_starts";
 
 /// How each stage is launched.
 cuda::Launch starts_launch(const ChunkKernels& kernels);
@@ -91,9 +91,24 @@ Needs merge_needs();
 Needs recurrence_needs(const ChunkKernels& kernels);
 
 /// The entry of each stage that is a template.
-std::string prepare_entry(const PrefillProblem& problem, const ChunkKernels& kernels);
-std::string merge_entry(const PrefillProblem& problem, const ChunkKernels& kernels);
+std::string prepare_entry(const PrefillKind& kind, const PrefillProblem& problem,
+                          const ChunkKernels& kernels);
+std::string partial_entry(const ChunkKernels& kernels);
+std::string merge_entry(const PrefillProblem& problem);
 std::string recurrence_entry(const PrefillProblem& problem, const ChunkKernels& kernels);
+
+/// The stage that finds where packed sequences begin, of op C.
+template <class C>
+LaunchStage starts_stage(const PrefillProblem& problem, const ChunkKernels& kernels) {
+  using Args = typename C::Args;
+  LaunchStage stage = launch_stage<Args, StartsParams>(
+      "starts", kernels.file, kStartsEntry, starts_launch(kernels), starts_params(problem),
+      [](const Args& args, std::byte* workspace, StartsParams& params) {
+        bind_starts(prefill_call<C>(args), workspace, params);
+      });
+  stage.needs = starts_needs();
+  return stage;
+}
 
 /// The stages of op C.
 template <class C>
@@ -103,22 +118,16 @@ Plan plan_chunks(const typename C::Problem& problem, const ChunkKernels& kernels
   if (problem.empty()) return out;
   const ChunkSizes sizes(problem);
   out.workspace_bytes = ChunkScratch(problem, sizes).bytes;
-  if (problem.seqs > 0) {
-    out.stages.emplace_back(launch_stage<Args, StartsParams>(
-        "starts", kernels.file, kernels.name + "_starts", starts_launch(kernels),
-        starts_params(problem), [](const Args& args, std::byte* workspace, StartsParams& params) {
-          bind_starts(prefill_call<C>(args), workspace, params);
-        }));
-    std::get<LaunchStage>(out.stages.back().node).needs = starts_needs();
-  }
+  if (problem.seqs > 0) out.stages.emplace_back(starts_stage<C>(problem, kernels));
   if (sizes.chunks > 0) {
     LaunchStage stage = launch_stage<Args, PrepareParams>(
-        "prepare", kernels.file, prepare_entry(problem, kernels), prepare_launch(problem, kernels),
-        prepare_params(problem), [](const Args& args, std::byte* workspace, PrepareParams& params) {
+        "prepare", kernels.file, prepare_entry(C::kKind, problem, kernels),
+        prepare_launch(problem, kernels), prepare_params(problem),
+        [](const Args& args, std::byte* workspace, PrepareParams& params) {
           bind_prepare(prefill_call<C>(args), workspace, params);
         });
     stage.needs = prepare_needs(kernels);
-    stage.cost = prepare_cost(problem);
+    stage.cost = prepare_cost(C::kKind, problem);
     out.stages.emplace_back(std::move(stage));
   }
   const auto pass = [&](const char* name, std::string entry, const cuda::Launch& launch,
@@ -132,10 +141,10 @@ Plan plan_chunks(const typename C::Problem& problem, const ChunkKernels& kernels
     return stage;
   };
   if (sizes.cut) {
-    out.stages.emplace_back(pass("partial", kernels.instantiate("_partial", {kernels.stages}),
+    out.stages.emplace_back(pass("partial", partial_entry(kernels),
                                  partial_launch(problem, kernels), recurrence_needs(kernels)));
-    out.stages.emplace_back(pass("merge", merge_entry(problem, kernels),
-                                 merge_launch(problem, kernels), merge_needs()));
+    out.stages.emplace_back(
+        pass("merge", merge_entry(problem), merge_launch(problem, kernels), merge_needs()));
   }
   LaunchStage last = pass("recurrence", recurrence_entry(problem, kernels),
                           recurrence_launch(problem, kernels), recurrence_needs(kernels));
@@ -143,5 +152,44 @@ Plan plan_chunks(const typename C::Problem& problem, const ChunkKernels& kernels
   out.stages.emplace_back(std::move(last));
   return out;
 }
+
+/// What the variants by wgmma have in common, and those by mma: what they serve and with what
+/// tilings. Each adds its plan.
+struct ChunkWgmma {
+  struct Tiling {
+    int resident = 3;  ///< blocks that prepare chunks on each multiprocessor
+
+    bool operator==(const Tiling&) const = default;
+    static constexpr auto fields() {
+      return std::tuple{
+          field("resident", &Tiling::resident, "preparing blocks on a multiprocessor")};
+    }
+  };
+
+  static std::optional<Refusal> supports(const PrefillProblem& problem, const DeviceInfo& device);
+  static std::vector<Tiling> tilings(const PrefillProblem& problem, const DeviceInfo& device);
+  static ChunkKernels kernels(const char* file, const char* name, const Tiling& tiling);
+};
+
+struct ChunkMma {
+  struct Tiling {
+    int resident = 2;  ///< blocks that prepare chunks on each multiprocessor
+    int stages = 2;    ///< chunks that a block of the recurrence holds
+
+    bool operator==(const Tiling&) const = default;
+    static constexpr auto fields() {
+      return std::tuple{
+          field("resident", &Tiling::resident, "preparing blocks on a multiprocessor"),
+          field("stages", &Tiling::stages, "chunks that a block holds")};
+    }
+  };
+
+  static std::optional<Refusal> supports(const PrefillProblem& problem, const DeviceInfo& device);
+  static std::optional<Refusal> validate(const PrefillProblem& problem, const Tiling& tiling,
+                                         const DeviceInfo& device);
+  static std::vector<Tiling> tilings(const PrefillProblem& problem, const DeviceInfo& device);
+  static ChunkKernels kernels(const char* file, const char* name, const Tiling& tiling,
+                              const DeviceInfo& device);
+};
 
 }  // namespace einkorn::linear_attention

@@ -99,7 +99,8 @@ __device__ inline float* state_after(const DecayParams& p, const recurrence_deta
 /// of no state makes d^n S + E of S; the sum takes the place of E. Grid: kCarryBlocks of each value
 /// head; sequences. `initial` are states of T, [V][K] or, kKv, [K][V]; T none: zeros.
 template <class T, bool kKv>
-__device__ inline void carry_states(const DecayParams& p) {
+__global__ void __launch_bounds__(kCarryThreads)
+    carry_states(const __grid_constant__ DecayParams p) {
   using namespace decay_detail;
   constexpr i64 kState = kChunkDim * kChunkDim;
   constexpr int kPairs = kState / 2 / (kCarryBlocks * kCarryThreads);
@@ -109,16 +110,7 @@ __device__ inline void carry_states(const DecayParams& p) {
       static_cast<int>(blockIdx.x) % kCarryBlocks * kCarryThreads + static_cast<int>(threadIdx.x);
   const int sequence = static_cast<int>(blockIdx.y);
   wait_for_previous_kernel();
-  int segment;
-  int tokens = p.sequences.tokens;
-  if (p.sequences.starts != nullptr) {
-    const SequenceStart start = p.sequences.starts[sequence];
-    segment = start.segment;
-    tokens = p.sequences.starts[sequence + 1].token - start.token;
-  } else {
-    segment = sequence * segments_of(tokens, p.sequences.segment_chunks);
-  }
-  const int segments = segments_of(tokens, p.sequences.segment_chunks);
+  const auto [segment, segments] = find_segments(p.sequences, sequence);
   const float factor = power(log2_decay(p, head), p.sequences.segment_chunks * kChunkTokens);
   float2 sum[kPairs] = {};
   if constexpr (!is_none<T>) {

@@ -74,18 +74,18 @@ std::string decay_entry(const PrefillProblem& problem, const DecayKernels& kerne
         jit::TemplateArgument(problem.state_layout == StateLayout::kKv)}) {
     arguments.push_back(one);
   }
-  return kernels.instantiate("", arguments);
+  return jit::instantiate(kernels.name, arguments);
 }
 
 std::string decay_partial_entry(const PrefillProblem& problem, const DecayKernels& kernels) {
   std::vector<jit::TemplateArgument> arguments = kernels.tiling;
   arguments.emplace_back(problem.l2norm);
-  return kernels.instantiate("_partial", arguments);
+  return jit::instantiate(kernels.name + "_partial", arguments);
 }
 
-std::string carry_entry(const PrefillProblem& problem, const ChunkKernels& kernels) {
-  return kernels.instantiate("_carry",
-                             {problem.initial_state, problem.state_layout == StateLayout::kKv});
+std::string carry_entry(const PrefillProblem& problem) {
+  return jit::instantiate("einkorn::linear_attention::carry_states",
+                          {problem.initial_state, problem.state_layout == StateLayout::kKv});
 }
 
 }  // namespace einkorn::linear_attention

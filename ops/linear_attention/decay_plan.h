@@ -41,7 +41,7 @@ Needs carry_needs();
 /// The entry of each stage that is a template.
 std::string decay_entry(const PrefillProblem& problem, const DecayKernels& kernels);
 std::string decay_partial_entry(const PrefillProblem& problem, const DecayKernels& kernels);
-std::string carry_entry(const PrefillProblem& problem, const ChunkKernels& kernels);
+std::string carry_entry(const PrefillProblem& problem);
 
 /// The stages of op C.
 template <class C>
@@ -51,15 +51,7 @@ Plan plan_decay(const typename C::Problem& problem, const DecayKernels& kernels)
   if (problem.empty()) return out;
   const ChunkSizes sizes(problem);
   out.workspace_bytes = DecayScratch(problem, sizes).bytes;
-  if (problem.seqs > 0) {
-    LaunchStage stage = launch_stage<Args, StartsParams>(
-        "starts", kernels.file, kernels.name + "_starts", starts_launch(kernels),
-        starts_params(problem), [](const Args& args, std::byte* workspace, StartsParams& params) {
-          bind_starts(prefill_call<C>(args), workspace, params);
-        });
-    stage.needs = starts_needs();
-    out.stages.emplace_back(std::move(stage));
-  }
+  if (problem.seqs > 0) out.stages.emplace_back(starts_stage<C>(problem, kernels));
   const auto pass = [&](const char* name, std::string entry, const cuda::Launch& launch,
                         const Needs& needs) {
     LaunchStage stage = launch_stage<Args, DecayParams>(
@@ -74,8 +66,8 @@ Plan plan_decay(const typename C::Problem& problem, const DecayKernels& kernels)
   if (sizes.cut) {
     out.stages.emplace_back(
         pass("partial", decay_partial_entry(problem, kernels), launch, recurrence_needs(kernels)));
-    out.stages.emplace_back(pass("carry", carry_entry(problem, kernels),
-                                 carry_launch(problem, kernels), carry_needs()));
+    out.stages.emplace_back(
+        pass("carry", carry_entry(problem), carry_launch(problem, kernels), carry_needs()));
   }
   LaunchStage last =
       pass("chunks", decay_entry(problem, kernels), launch, recurrence_needs(kernels));

@@ -17,7 +17,8 @@ inline constexpr int kMergeThreads = kChunkDim;
 /// Grid: blocks of rows of each value head; sequences. `initial` are states of T, [V][K] or, kKv,
 /// [K][V]; T none: zeros.
 template <class T, bool kKv>
-__device__ inline void merge(const RecurrenceParams& p) {
+__global__ void __launch_bounds__(kMergeThreads)
+    merge_states(const __grid_constant__ RecurrenceParams p) {
   __shared__ __align__(16) float rows[kMergeRows][kChunkDim];
   constexpr int kBlocks = kChunkDim / kMergeRows;
   constexpr i64 kState = kChunkDim * kChunkDim;
@@ -26,15 +27,7 @@ __device__ inline void merge(const RecurrenceParams& p) {
   const int v0 = static_cast<int>(blockIdx.x) % kBlocks * kMergeRows;
   const int sequence = static_cast<int>(blockIdx.y);
   wait_for_previous_kernel();
-  int segment;
-  int tokens = p.sequences.tokens;
-  if (p.sequences.starts != nullptr) {
-    const SequenceStart start = p.sequences.starts[sequence];
-    segment = start.segment;
-    tokens = p.sequences.starts[sequence + 1].token - start.token;
-  } else {
-    segment = sequence * segments_of(tokens, p.sequences.segment_chunks);
-  }
+  const auto [segment, segments] = find_segments(p.sequences, sequence);
   float sum[kMergeRows] = {};
   if constexpr (!is_none<T>) {
     const T* state =
@@ -44,7 +37,6 @@ __device__ inline void merge(const RecurrenceParams& p) {
       sum[r] = to_float(kKv ? state[k * kChunkDim + v0 + r] : state[(v0 + r) * kChunkDim + k]);
     }
   }
-  const int segments = segments_of(tokens, p.sequences.segment_chunks);
   const auto carry = [&](i64 to) {
     float* carried = p.carried + to * kState;
 #pragma unroll

@@ -433,34 +433,23 @@ __device__ inline void store_inverse(unsigned char* record, const float* akk, fl
   }
 }
 
-/// Rows of a chunk into a swizzled image as bf16, zeros from row `valid` on; kFull: there are 64.
-template <class T, int kAlign, bool kFull>
-__device__ inline void load_image(unsigned char* image, const T* from, i64 stride, int valid,
+/// Rows of a chunk into a swizzled image, zeros from row `valid` on; kFull: there are 64.
+template <bool kFull>
+__device__ inline void load_image(unsigned char* image, const bf16* from, i64 stride, int valid,
                                   int thread) {
   const int piece = thread % 16;
   const int row0 = thread / 16;
   unsigned char* to = image + piece / 8 * kTile + row0 * 128 + (piece % 8 ^ row0 % 8) * 16;
-  const T* source = from + row0 * stride + piece * 8;
+  const bf16* source = from + row0 * stride + piece * 8;
   constexpr int kStep = kPrepareThreads / 16;
   static_assert(kStep % 8 == 0);  // keeps row % 8, and with it the piece's place
 #pragma unroll
   for (int i = 0; i < kChunkTokens / kStep; ++i) {
     const bool inside = kFull || row0 + i * kStep < valid;
-    if constexpr (kAlign >= 16 && is_same<T, bf16>) {
-      if constexpr (kFull) {
-        cp_async<16>(to + i * kStep * 128, source);
-      } else {
-        cp_async_fill<16>(to + i * kStep * 128, inside ? source : from, inside ? 16 : 0);
-      }
+    if constexpr (kFull) {
+      cp_async<16>(to + i * kStep * 128, source);
     } else {
-      uint4 out{0, 0, 0, 0};
-      if (inside) {
-        float values[8];
-        Vec<T, 8>::template load<kAlign>(source).get_all(values);
-        out = {pack2<bf16>(values[0], values[1]), pack2<bf16>(values[2], values[3]),
-               pack2<bf16>(values[4], values[5]), pack2<bf16>(values[6], values[7])};
-      }
-      *reinterpret_cast<uint4*>(to + i * kStep * 128) = out;
+      cp_async_fill<16>(to + i * kStep * 128, inside ? source : from, inside ? 16 : 0);
     }
     source += kStep * stride;
   }
@@ -499,13 +488,13 @@ __device__ inline GateTerms channel_terms(const PrepareParams& p, int head, int 
 }
 
 /// The gates of 2 channels and 16 tokens; of those before `valid`.
-template <class GT, int kAlign, bool kFull>
+template <class GT, bool kFull>
 __device__ inline void load_gates(Vec<GT, 2> (&raw)[kBlock], const GT* from, i64 stride,
                                   int valid) {
 #pragma unroll
   for (int i = 0; i < kBlock; ++i) {
     if constexpr (!kFull) raw[i] = {};
-    if (kFull || i < valid) raw[i] = Vec<GT, 2>::template load<kAlign>(from);
+    if (kFull || i < valid) raw[i] = Vec<GT, 2>::template load<16>(from);
     from += stride;
   }
 }
@@ -547,7 +536,7 @@ __device__ inline ChunkTokens find_tokens(const SequenceTable& sequences, int ch
 /// Both products of a diagonal block whose decays are too wide for factors, into mqk and Akk. Lanes
 /// 16 apart share a column j and have half of the channels each: k_j decays from token to token on
 /// its way down the rows, so that no exponent is positive and nothing can overflow.
-template <class T, class GT, int kAlign, Gate kGate, bool kL2norm>
+template <class GT, Gate kGate, bool kL2norm>
 __device__ inline void stage_diagonal_exactly(const PrepareParams& p, const float* norms,
                                               const float* betas, unsigned char* mqk, float* akk,
                                               int i0, int lane) {
@@ -561,8 +550,8 @@ __device__ inline void stage_diagonal_exactly(const PrepareParams& p, const floa
   float k_sum[kBlock] = {};
   const bool inside = i0 + j < tokens.count;
   const i64 row = tokens.first + i0 + j;
-  const T* q_row = static_cast<const T*>(p.q) + row * p.q_token + head / p.group * p.q_head;
-  const T* k_row = static_cast<const T*>(p.k) + row * p.k_token + head / p.group * p.k_head;
+  const bf16* q_row = static_cast<const bf16*>(p.q) + row * p.q_token + head / p.group * p.q_head;
+  const bf16* k_row = static_cast<const bf16*>(p.k) + row * p.k_token + head / p.group * p.k_head;
   const GT* g_row = static_cast<const GT*>(p.g) + row * p.g_token + head * p.g_head;
 #pragma unroll 1
   for (int c = half * 64; c < half * 64 + 64; c += 2) {
@@ -570,10 +559,10 @@ __device__ inline void stage_diagonal_exactly(const PrepareParams& p, const floa
     float k[2] = {0, 0};
     float decay[2] = {1, 1};
     if (inside) {
-      Vec<T, 2>::template load<kAlign>(q_row + c).get_all(q);
-      Vec<T, 2>::template load<kAlign>(k_row + c).get_all(k);
+      Vec<bf16, 2>::template load<16>(q_row + c).get_all(q);
+      Vec<bf16, 2>::template load<16>(k_row + c).get_all(k);
       float g[2];
-      Vec<GT, 2>::template load<kAlign>(g_row + c).get_all(g);
+      Vec<GT, 2>::template load<16>(g_row + c).get_all(g);
       const GateTerms terms = channel_terms<kGate>(p, head, c);
 #pragma unroll
       for (int e = 0; e < 2; ++e) {
@@ -634,10 +623,9 @@ __device__ inline void copy_gates(unsigned char* to, const GT* from, i64 stride,
 
 static_assert(kPrepareSmem >= prepare_detail::kSmem);
 
-/// A block's work. Grid: value heads; chunks, in y and z together. kAlign bytes divide every
+/// A block's work. Grid: value heads; chunks, in y and z together. 16 bytes divide every
 /// address of q, k and g, 128 that of the records.
-template <class T, class GT, class BT, int kAlign, Gate kGate, Beta kBeta, bool kDoubled,
-          bool kL2norm>
+template <class GT, class BT, Gate kGate, Beta kBeta, bool kDoubled, bool kL2norm>
 __device__ inline void prepare(const PrepareParams& p) {
   using namespace prepare_detail;
   extern __shared__ __align__(1024) char shared_memory[];
@@ -666,13 +654,13 @@ __device__ inline void prepare(const PrepareParams& p) {
 
   float sum[kBlock][2];
   {
-    const T* q = static_cast<const T*>(p.q) + first * p.q_token + shared_head * p.q_head;
-    const T* k = static_cast<const T*>(p.k) + first * p.k_token + shared_head * p.k_head;
+    const bf16* q = static_cast<const bf16*>(p.q) + first * p.q_token + shared_head * p.q_head;
+    const bf16* k = static_cast<const bf16*>(p.k) + first * p.k_token + shared_head * p.k_head;
     const GT* g = static_cast<const GT*>(p.g) + first * p.g_token + head * p.g_head;
     g += row0 * p.g_token + warp % 2 * 64;
     // All loads are under way before the first result is waited for. Gates of 16 bits go where the
     // right image will be.
-    constexpr bool kCopied = kAlign >= 16 && sizeof(GT) == 2;
+    constexpr bool kCopied = sizeof(GT) == 2;
     unsigned char* const gates = shared + kRightAt + warp * (kBlock * 128);
     Vec<GT, 2> raw[kBlock];
     const auto load = [&](auto full) {
@@ -681,11 +669,11 @@ __device__ inline void prepare(const PrepareParams& p) {
         copy_gates<GT, kFull>(gates, g, p.g_token, valid - row0, lane);
         cp_async_commit_group();
       }
-      load_image<T, kAlign, kFull>(shared + kQAt, q, p.q_token, valid, thread);
-      load_image<T, kAlign, kFull>(shared + kKAt, k, p.k_token, valid, thread);
+      load_image<kFull>(shared + kQAt, q, p.q_token, valid, thread);
+      load_image<kFull>(shared + kKAt, k, p.k_token, valid, thread);
       cp_async_commit_group();
       if constexpr (!kCopied) {
-        load_gates<GT, kAlign, kFull>(raw, g + lane * 2, p.g_token, valid - row0);
+        load_gates<GT, kFull>(raw, g + lane * 2, p.g_token, valid - row0);
       }
     };
     if (valid == kChunkTokens) {
@@ -895,7 +883,7 @@ __device__ inline void prepare(const PrepareParams& p) {
       stage_mqk<true>(d[0], exact, mqk, i0, i0, lane);
       stage_akk<true>(d[1], akk, betas, i0, i0, lane);
     } else if constexpr (kWide) {
-      stage_diagonal_exactly<T, GT, kAlign, kGate, kL2norm>(p, norms, betas, mqk, akk, i0, lane);
+      stage_diagonal_exactly<GT, kGate, kL2norm>(p, norms, betas, mqk, akk, i0, lane);
     }
     __syncwarp();
     invert_diagonal(akk, inverse, i0, lane);
@@ -933,6 +921,13 @@ __device__ inline void prepare(const PrepareParams& p) {
   } else {
     store_inverse(record, akk, inverse, betas, thread % 128);
   }
+}
+
+/// The same as a kernel. GT is the gate's type, BT beta's; kGate and kBeta are the enums' numbers.
+template <class GT, class BT, int kGate, int kBeta, bool kDoubled, bool kL2norm, int kResident>
+__global__ void __launch_bounds__(kPrepareThreads, kResident)
+    prepare_chunks(const __grid_constant__ PrepareParams p) {
+  prepare<GT, BT, static_cast<Gate>(kGate), static_cast<Beta>(kBeta), kDoubled, kL2norm>(p);
 }
 
 }  // namespace einkorn::linear_attention

@@ -108,10 +108,9 @@ __device__ inline void stage_decayed(const float (&d)[kQ + kK][2][4], unsigned c
 
 }  // namespace prepare_detail
 
-/// A block's work. Grid: value heads; chunks, in y and z together. kAlign bytes divide every
+/// A block's work. Grid: value heads; chunks, in y and z together. 16 bytes divide every
 /// address of q and k, 128 that of the records.
-template <class T, class GT, class BT, int kAlign, Gate kGate, Beta kBeta, bool kDoubled,
-          bool kL2norm>
+template <class GT, class BT, Gate kGate, Beta kBeta, bool kDoubled, bool kL2norm>
 __device__ inline void prepare_head_gate(const PrepareParams& p) {
   using namespace prepare_detail;
   extern __shared__ __align__(1024) char shared_memory[];
@@ -132,14 +131,14 @@ __device__ inline void prepare_head_gate(const PrepareParams& p) {
   if (valid <= 0) return;
 
   {
-    const T* q = static_cast<const T*>(p.q) + first * p.q_token + shared_head * p.q_head;
-    const T* k = static_cast<const T*>(p.k) + first * p.k_token + shared_head * p.k_head;
+    const bf16* q = static_cast<const bf16*>(p.q) + first * p.q_token + shared_head * p.q_head;
+    const bf16* k = static_cast<const bf16*>(p.k) + first * p.k_token + shared_head * p.k_head;
     if (valid == kChunkTokens) {
-      load_image<T, kAlign, true>(shared + kQAt, q, p.q_token, valid, thread);
-      load_image<T, kAlign, true>(shared + kKAt, k, p.k_token, valid, thread);
+      load_image<true>(shared + kQAt, q, p.q_token, valid, thread);
+      load_image<true>(shared + kKAt, k, p.k_token, valid, thread);
     } else {
-      load_image<T, kAlign, false>(shared + kQAt, q, p.q_token, valid, thread);
-      load_image<T, kAlign, false>(shared + kKAt, k, p.k_token, valid, thread);
+      load_image<false>(shared + kQAt, q, p.q_token, valid, thread);
+      load_image<false>(shared + kKAt, k, p.k_token, valid, thread);
     }
   }
   if (warp == 0) {
@@ -257,6 +256,14 @@ __device__ inline void prepare_head_gate(const PrepareParams& p) {
   } else {
     store_inverse(record, akk, inverse, betas, thread % 128);
   }
+}
+
+/// The same as a kernel; its arguments are those of prepare_chunks.
+template <class GT, class BT, int kGate, int kBeta, bool kDoubled, bool kL2norm, int kResident>
+__global__ void __launch_bounds__(kPrepareThreads, kResident)
+    prepare_head_gate_chunks(const __grid_constant__ PrepareParams p) {
+  prepare_head_gate<GT, BT, static_cast<Gate>(kGate), static_cast<Beta>(kBeta), kDoubled, kL2norm>(
+      p);
 }
 
 }  // namespace einkorn::linear_attention

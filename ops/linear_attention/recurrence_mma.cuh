@@ -29,8 +29,6 @@ inline constexpr int kWarpStage = kWarpStageValues + 2 * kChunkTokens * 128;
 
 namespace recurrence_detail {
 
-__device__ inline int swizzled_at(int row, int piece) { return row * 128 + (piece ^ row % 8) * 16; }
-
 /// d += A B^T, of 16 rows and columns of A, `left`, and 16 kPairs rows of B, 128 bytes each.
 template <int kPairs>
 __device__ inline void multiply_step(float* d, const u32 (&left)[4], const char* rows) {
@@ -47,8 +45,8 @@ __device__ inline void multiply_step(float* d, const u32 (&left)[4], const char*
 }
 
 /// This lane's row of B in a tile, for 16 columns from 16 `step` on.
-__device__ inline int operand_row(int step, int lane) {
-  return swizzled_at(lane % 8 + lane / 16 * 8, step * 2 + lane / 8 % 2);
+__device__ inline u32 operand_row(int step, int lane) {
+  return swizzled(lane % 8 + lane / 16 * 8, step * 2 + lane / 8 % 2);
 }
 
 /// d += (A + A low) B^T, both of 64 columns.
@@ -105,7 +103,7 @@ __device__ inline void copy_chunk(const RecurrenceParams& p, const Job& job, cha
     const int piece = thread % 16;
     const bool there = row < left;
     cp_async_fill<16>(
-        stage + kWarpStageValues + piece / 8 * (kChunkTokens * 128) + swizzled_at(row, piece % 8),
+        stage + kWarpStageValues + piece / 8 * (kChunkTokens * 128) + swizzled(row, piece % 8),
         values + (there ? 2 * row * p.v_token : 0) + piece * 16, there ? 16 : 0);
   }
 }
@@ -120,7 +118,7 @@ __device__ inline void store_columns(const RecurrenceParams& p, const Job& job, 
   for (int i = 0; i < 16; ++i) {
     // O's registers are those of its transpose: rows of V, tokens.
     const int token = 8 * (i / 4) + 2 * t + i % 2;
-    const int place = swizzled_at(token, warp % 4 * 2 + i / 2 % 2) + g * 2;
+    const u32 place = swizzled(token, warp % 4 * 2 + i / 2 % 2) + g * 2;
     *reinterpret_cast<u16*>(rows + place) = from_float<bf16>(o[i]).bits;
   }
   __syncwarp();
@@ -132,7 +130,7 @@ __device__ inline void store_columns(const RecurrenceParams& p, const Job& job, 
     const int row = 16 * i + lane / 2;
     if (row < left) {
       *reinterpret_cast<uint4*>(out + 2 * row * p.o_token + lane % 2 * 16) =
-          *reinterpret_cast<const uint4*>(rows + swizzled_at(row, warp % 4 * 2 + lane % 2));
+          *reinterpret_cast<const uint4*>(rows + swizzled(row, warp % 4 * 2 + lane % 2));
     }
   }
 }
@@ -179,7 +177,7 @@ __device__ inline void warp_recurrence(const RecurrenceParams& p) {
     u32 left_low[16];
     if (kOutput || !job.identity) {
       const int matrix = lane / 8;
-      const char* from = tile + swizzled_at(matrix / 2 * 8 + lane % 8, warp % 4 * 2 + matrix % 2);
+      const char* from = tile + swizzled(matrix / 2 * 8 + lane % 8, warp % 4 * 2 + matrix % 2);
 #pragma unroll
       for (int j = 0; j < 4; ++j) {
         u32 four[4];
@@ -227,6 +225,13 @@ __device__ inline void warp_recurrence(const RecurrenceParams& p) {
     states.store_checkpoint(s, c);
   }
   states.store(s);
+}
+
+/// What segments make of no state, and of the identity.
+template <int kStages>
+__global__ void __launch_bounds__(kWarpRecurrenceThreads, 1)
+    partial_states(const __grid_constant__ RecurrenceParams p) {
+  warp_recurrence<kStages, Pass::kPartial, none, none, none, false>(p);
 }
 
 }  // namespace einkorn::linear_attention

@@ -140,9 +140,8 @@ struct Step {
   }
 };
 
-/// The four warps of the chain. Registers of S: 4j + 2r + i is V's row 16 warp + g + 8r (of the
-/// block's half) and K's 8j + 2t + i, g = lane / 4, t = lane % 4; X and O likewise with tokens for
-/// K.
+/// The four warps of the chain, each with 16 rows of V. X and O lie in registers as S does, with
+/// tokens for K.
 template <int kStages, Pass kPass, class Initial, class Final, class Checkpoint, bool kKv>
 __device__ inline void run_chain(const RecurrenceParams& p, const Job& job, char* shared) {
   using Memory = RecurrenceMemory<kStages>;
@@ -304,6 +303,13 @@ __device__ inline void recurrence(const RecurrenceParams& p) {
   } else if constexpr (kPass == Pass::kWhole) {
     store_loop<kStages>(p, job, shared, lane);
   }
+}
+
+/// What segments make of no state, and of the identity.
+template <int kStages>
+__global__ void __launch_bounds__(kRecurrenceThreads, 1)
+    partial_states(const __grid_constant__ RecurrenceParams p) {
+  recurrence<kStages, Pass::kPartial, none, none, none, false>(p);
 }
 
 }  // namespace einkorn::linear_attention

@@ -4,6 +4,7 @@
 // ones the starts are looked up, so that nothing has to be known on the host.
 
 #include "ops/linear_attention/chunk_params.h"
+#include "src/cuda/device/common/pdl.cuh"
 #include "src/cuda/device/common/types.cuh"
 
 namespace einkorn::linear_attention {
@@ -105,10 +106,27 @@ __device__ inline Part find_segment(const SequenceTable& table, int index) {
   return part;
 }
 
-/// Fills the starts from the bounds of packed sequences: one block of kThreads.
-template <int kThreads>
-__device__ inline void write_starts(const StartsParams& p) {
+/// Segments of a sequence among all.
+struct Segments {
+  int first;
+  int count;
+};
+__device__ inline Segments find_segments(const SequenceTable& table, int sequence) {
+  if (table.starts == nullptr) {
+    const int count = segments_of(table.tokens, table.segment_chunks);
+    return {sequence * count, count};
+  }
+  const SequenceStart start = table.starts[sequence];
+  return {start.segment,
+          segments_of(table.starts[sequence + 1].token - start.token, table.segment_chunks)};
+}
+
+/// Fills the starts from the bounds of packed sequences, in one block.
+__global__ void __launch_bounds__(kStartsThreads)
+    write_starts(const __grid_constant__ StartsParams p) {
+  constexpr int kThreads = kStartsThreads;
   __shared__ int sums[3][kThreads];
+  wait_for_previous_kernel();
   const auto bound = [&](int i) {
     return p.wide != 0 ? static_cast<int>(static_cast<const i64*>(p.bounds)[i])
                        : static_cast<const int*>(p.bounds)[i];

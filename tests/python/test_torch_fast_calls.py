@@ -12,6 +12,7 @@ torch = pytest.importorskip("torch", reason="could not import 'torch'")
 
 import einkorn.torch  # noqa: E402
 from einkorn import _torch_calls, ops  # noqa: E402
+from einkorn._native import library  # noqa: E402
 from einkorn._op import no_direct_way  # noqa: E402
 from einkorn.torch import _direct  # noqa: E402
 
@@ -349,11 +350,10 @@ def test_the_lock_is_given_up_while_the_cpu_works(way):
 @pytest.mark.parametrize(("way", "cols"), [("direct", 1864), ("torch_function", 1872)])
 def test_the_lock_is_given_up_while_a_kernel_is_compiled(way, cols, monkeypatch, tmp_path):
     monkeypatch.setenv("EINKORN_CACHE_DIR", str(tmp_path))
+    library().jit_forget()  # what another test compiled
     x = torch.randn(7, cols, device="cuda", dtype=torch.float16)
     values = flat(x, x[0].clone(), torch.empty_like(x))
     turns, seconds = turns_beside(getattr(OP, way), values)
-    if seconds < 0.02:
-        pytest.skip("the kernel was compiled before")
     assert turns > 5, seconds
 
 

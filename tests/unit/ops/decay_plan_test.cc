@@ -2,17 +2,20 @@
 
 #include "ops/linear_attention/decay_plan.h"
 
-#include <cstring>
 #include <string>
-#include <variant>
 #include <vector>
 
 #include <gtest/gtest.h>
 
 #include "ops/linear_attention/lightning_prefill/contract.h"
+#include "tests/unit/ops/plan_stages.h"
 
 namespace einkorn::linear_attention {
 namespace {
+
+using test::names;
+using test::params_of;
+using test::stage;
 
 Plan plan_of(const std::string& pairs, int halves = 2) {
   DecayKernels kernels;
@@ -25,23 +28,6 @@ Plan plan_of(const std::string& pairs, int halves = 2) {
   return plan_decay<LightningPrefill>(LightningPrefill::parse(split_key_values(pairs)), kernels);
 }
 
-const LaunchStage& stage(const Plan& plan, std::size_t i) {
-  return std::get<LaunchStage>(plan.stages.at(i).node);
-}
-
-DecayParams params(const LaunchStage& stage) {
-  DecayParams out;
-  std::memcpy(&out, stage.params.data(), sizeof(out));
-  return out;
-}
-
-std::vector<std::string> names(const Plan& plan) {
-  std::vector<std::string> out;
-  out.reserve(plan.stages.size());
-  for (const Stage& one : plan.stages) out.push_back(std::get<LaunchStage>(one.node).name);
-  return out;
-}
-
 TEST(DecayPlan, OnePassOverWholeSequences) {
   const Plan plan = plan_of("batch=3 tokens=130 heads=2 value_heads=6 dtype=bf16");
   ASSERT_EQ(names(plan), (std::vector<std::string>{"chunks"}));
@@ -51,8 +37,8 @@ TEST(DecayPlan, OnePassOverWholeSequences) {
   EXPECT_EQ(chunks.launch.grid.y, 3U);
   EXPECT_EQ(chunks.launch.block.x, 256U);
   EXPECT_EQ(chunks.launch.smem_bytes, 1000U);
-  EXPECT_EQ(params(chunks).group, 3);
-  EXPECT_EQ(params(chunks).sequences.segment_chunks, 3);
+  EXPECT_EQ(params_of<DecayParams>(chunks).group, 3);
+  EXPECT_EQ(params_of<DecayParams>(chunks).sequences.segment_chunks, 3);
   EXPECT_GT(chunks.cost.flops, 0);
   EXPECT_EQ(chunks.entry.find("chunk<2, 4, false,"), 0U) << chunks.entry;
 }
@@ -74,8 +60,8 @@ TEST(DecayPlan, CutSequencesAreCarriedOn) {
   for (const std::size_t i : {0U, 2U}) {
     EXPECT_EQ(stage(plan, i).launch.grid.x, 4U);
     EXPECT_EQ(stage(plan, i).launch.grid.y, kSegments);
-    EXPECT_EQ(params(stage(plan, i)).sequences.segment_chunks, 2);
-    EXPECT_EQ(params(stage(plan, i)).carried_at, 0U);
+    EXPECT_EQ(params_of<DecayParams>(stage(plan, i)).sequences.segment_chunks, 2);
+    EXPECT_EQ(params_of<DecayParams>(stage(plan, i)).carried_at, 0U);
   }
   EXPECT_EQ(stage(plan, 0).entry, "chunk_partial<2, 4, false>");
   EXPECT_EQ(stage(plan, 1).launch.grid.x, 2U * kCarryBlocks);

@@ -81,7 +81,7 @@ TEST(GdnPrefillContract, BoundsAreReadEachTime) {
 }
 
 TEST(GdnPrefillContract, BoundsThatCannotBeReadBack) {
-  if (cuda::available()) GTEST_SKIP() << "here they can be";
+  if (cuda::available()) GTEST_SKIP() << "with a GPU here the bounds can be read back";
   Valid valid;
   for_each_tensor(valid.args, [](std::string_view name, Role, TensorView& view) {
     if (name == "cu_seqlens_cpu") return;

@@ -82,7 +82,7 @@ TEST(LightningPrefillContract, BoundsAreReadEachTime) {
 }
 
 TEST(LightningPrefillContract, BoundsThatCannotBeReadBack) {
-  if (cuda::available()) GTEST_SKIP() << "here they can be";
+  if (cuda::available()) GTEST_SKIP() << "with a GPU here the bounds can be read back";
   Valid valid;
   for_each_tensor(valid.args, [](std::string_view name, Role, TensorView& view) {
     if (name == "cu_seqlens_cpu") return;

@@ -1,40 +1,15 @@
 // Host side of kda_prefill/sm90/chunk_v1; the idea is told in chunk_v1.cu.
 
-#include <vector>
-
 #include "ops/linear_attention/chunk_plan.h"
 #include "ops/linear_attention/kda_prefill/contract.h"
 
 namespace einkorn::kda_prefill::sm90 {
 
-struct ChunkV1 {
-  using Problem = KdaPrefill::Problem;
-
-  struct Tiling {
-    int resident = 3;  ///< blocks that prepare chunks on each multiprocessor
-
-    bool operator==(const Tiling&) const = default;
-    static constexpr auto fields() {
-      return std::tuple{
-          field("resident", &Tiling::resident, "preparing blocks on a multiprocessor")};
-    }
-  };
-
-  static std::optional<Refusal> supports(const Problem& problem, const DeviceInfo&) {
-    return linear_attention::refuse_chunks(problem);
-  }
-  static std::vector<Tiling> tilings(const Problem&, const DeviceInfo&) {
-    return {{.resident = 3}, {.resident = 2}};
-  }
-  static Plan plan(const Problem& problem, const Tiling& tiling, const DeviceInfo&) {
+struct ChunkV1 : linear_attention::ChunkWgmma {
+  static Plan plan(const KdaPrefill::Problem& problem, const Tiling& tiling, const DeviceInfo&) {
     return linear_attention::plan_chunks<KdaPrefill>(
-        problem, {.file = "ops/linear_attention/kda_prefill/sm90/chunk_v1.cu",
-                  .name = "einkorn::kda_prefill::sm90::chunk_v1",
-                  .resident = tiling.resident,
-                  .stages = 3,
-                  .halves = 2,
-                  .threads = 192,
-                  .smem = 232448});
+        problem, kernels("ops/linear_attention/kda_prefill/sm90/chunk_v1.cu",
+                         "einkorn::kda_prefill::sm90::chunk_v1", tiling));
   }
 };
 

@@ -12,31 +12,6 @@ namespace einkorn::kda_prefill::smxx {
 
 using namespace linear_attention;
 
-__global__ void __launch_bounds__(kStartsThreads)
-    chunk_v1_starts(const __grid_constant__ StartsParams p) {
-  wait_for_previous_kernel();
-  write_starts<kStartsThreads>(p);
-}
-
-/// T: of the gate; B: of beta.
-template <class T, class B, int kGate, int kBeta, bool kDoubled, bool kL2norm, int kResident>
-__global__ void __launch_bounds__(kPrepareThreads, kResident)
-    chunk_v1_prepare(const __grid_constant__ PrepareParams p) {
-  prepare<bf16, T, B, 16, static_cast<Gate>(kGate), static_cast<Beta>(kBeta), kDoubled, kL2norm>(p);
-}
-
-template <int kStages>
-__global__ void __launch_bounds__(kWarpRecurrenceThreads, 1)
-    chunk_v1_partial(const __grid_constant__ RecurrenceParams p) {
-  warp_recurrence<kStages, Pass::kPartial, none, none, none, false>(p);
-}
-
-template <class Initial, bool kKv>
-__global__ void __launch_bounds__(kMergeThreads)
-    chunk_v1_merge(const __grid_constant__ RecurrenceParams p) {
-  merge<Initial, kKv>(p);
-}
-
 template <int kStages, class Initial, class Final, class Checkpoint, bool kKv>
 __global__ void __launch_bounds__(kWarpRecurrenceThreads, 1)
     chunk_v1(const __grid_constant__ RecurrenceParams p) {

@@ -408,22 +408,10 @@ __device__ inline void run_chunks(const DecayParams& p) {
   }
 }
 
-__global__ void __launch_bounds__(kStartsThreads)
-    chunk_v1_starts(const __grid_constant__ StartsParams p) {
-  wait_for_previous_kernel();
-  write_starts<kStartsThreads>(p);
-}
-
 template <int kStages, bool kL2norm>
 __global__ void __launch_bounds__(kThreads, 1)
     chunk_v1_partial(const __grid_constant__ DecayParams p) {
   run_chunks<kStages, Pass::kPartial, kL2norm, none, none, none, false>(p);
-}
-
-template <class Initial, bool kKv>
-__global__ void __launch_bounds__(kCarryThreads)
-    chunk_v1_carry(const __grid_constant__ DecayParams p) {
-  carry_states<Initial, kKv>(p);
 }
 
 template <int kStages, bool kL2norm, class Initial, class Final, class Checkpoint, bool kKv>

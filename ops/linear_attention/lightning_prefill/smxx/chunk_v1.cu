@@ -51,7 +51,7 @@ __device__ inline void copy_rows(char* tiles, const void* tensor, i64 first, i64
 #pragma unroll 4
   for (int row = thread / kPieces; row < kChunkTokens; row += kThreads / kPieces) {
     const bool there = row < left;
-    cp_async_fill<16>(to + swizzled_at(row, piece % 8), rows + (there ? 2 * row * token : 0),
+    cp_async_fill<16>(to + swizzled(row, piece % 8), rows + (there ? 2 * row * token : 0),
                       there ? 16 : 0);
   }
 }
@@ -101,7 +101,7 @@ __device__ inline void attend(const DecayTable& table, const float (*norms)[kChu
   for (int step = 0; step < 8; ++step) {
     u32 left[4];
     ldmatrix(left,
-             queries + step / 4 * kTile + swizzled_at(first + lane % 16, step % 4 * 2 + lane / 16));
+             queries + step / 4 * kTile + swizzled(first + lane % 16, step % 4 * 2 + lane / 16));
     multiply_step<kPairs>(x, left,
                           keys + step / 4 * kTile + column * 128 + operand_row(step % 4, lane));
   }
@@ -120,7 +120,7 @@ __device__ inline void attend(const DecayTable& table, const float (*norms)[kChu
     // Chosen, not multiplied by 0: a later token may be infinite.
     const float a = x[2 * i] * scale.x;
     const float b = x[2 * i + 1] * scale.y;
-    *reinterpret_cast<u32*>(attention + swizzled_at(row, j / 8) + 4 * t) =
+    *reinterpret_cast<u32*>(attention + swizzled(row, j / 8) + 4 * t) =
         pack2<bf16>(apart >= 0 ? a : 0, apart >= 1 ? b : 0);
   }
 }
@@ -179,7 +179,7 @@ __device__ inline void run_chunks(const DecayParams& p) {
     char* const tile = stage + M::kValues + warp / 4 * kTile;
     const int last = c + 1 == job.chunks ? 1 : 0;
     const int matrix = lane / 8;
-    const char* from = tile + swizzled_at(matrix / 2 * 8 + lane % 8, warp % 4 * 2 + matrix % 2);
+    const char* from = tile + swizzled(matrix / 2 * 8 + lane % 8, warp % 4 * 2 + matrix % 2);
     u32 values[16];
     u32 scaled[16];
 #pragma unroll
@@ -237,7 +237,7 @@ __device__ inline void run_chunks(const DecayParams& p) {
       for (int pair = 0; pair < 8; ++pair) {
         u32 four[4];
         ldmatrix_transposed(four, keys + pair / 4 * kTile +
-                                      swizzled_at(step * 16 + lane % 16, pair % 4 * 2 + lane / 16));
+                                      swizzled(step * 16 + lane % 16, pair % 4 * 2 + lane / 16));
         const u32 b[2][2] = {{four[0], four[1]}, {four[2], four[3]}};
 #pragma unroll
         for (int i = 0; i < 2; ++i) {
@@ -254,22 +254,10 @@ __device__ inline void run_chunks(const DecayParams& p) {
   }
 }
 
-__global__ void __launch_bounds__(kStartsThreads)
-    chunk_v1_starts(const __grid_constant__ StartsParams p) {
-  wait_for_previous_kernel();
-  write_starts<kStartsThreads>(p);
-}
-
 template <int kHalves, int kStages, bool kL2norm>
 __global__ void __launch_bounds__(256 / kHalves, kHalves)
     chunk_v1_partial(const __grid_constant__ DecayParams p) {
   run_chunks<kHalves, kStages, Pass::kPartial, kL2norm, none, none, none, false>(p);
-}
-
-template <class Initial, bool kKv>
-__global__ void __launch_bounds__(kCarryThreads)
-    chunk_v1_carry(const __grid_constant__ DecayParams p) {
-  carry_states<Initial, kKv>(p);
 }
 
 template <int kHalves, int kStages, bool kL2norm, class Initial, class Final, class Checkpoint,

@@ -28,12 +28,6 @@ inline constexpr bool is_none = false;
 template <>
 inline constexpr bool is_none<none> = true;
 
-/// NVRTC has no __is_same.
-template <class A, class B>
-inline constexpr bool is_same = false;
-template <class A>
-inline constexpr bool is_same<A, A> = true;
-
 template <class T>
 inline constexpr bool is_fp8 = false;  // true for the types of fp8.cuh
 

@@ -1,0 +1,168 @@
+// The prefill ops where calls meet: many times over, on two streams at once, recorded in a graph.
+// What holds on a GPU alone is skipped without one.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <einkorn/cuda.h>
+#include <fmt/format.h>
+
+#include "ops/linear_attention/gdn_prefill/contract.h"
+#include "ops/linear_attention/kda_prefill/contract.h"
+#include "ops/linear_attention/lightning_prefill/contract.h"
+#include "tests/ops/prefill_properties.h"
+
+namespace einkorn::test {
+namespace {
+
+template <class C>
+class PrefillCalls : public testing::Test {
+ protected:
+  static const OpEntry& entry() {
+    static const auto kView = registry();
+    return kView->find(C::kName);
+  }
+  static CaseData data(const std::string& keys, std::uint64_t seed = 1) {
+    return make_data(entry(), keys + " heads=2 dtype=bf16 l2norm=true initial_state=f32", seed);
+  }
+  /// What the call wrote, on the CPU.
+  static std::vector<double> results(const CaseData& there) {
+    const CaseData here = measure::clone_to(*entry().op, there, kCpuDevice);
+    std::vector<double> out = elements_of(args_of<C>(here).o);
+    const std::vector<double> states = elements_of(args_of<C>(here).final_state);
+    out.insert(out.end(), states.begin(), states.end());
+    return out;
+  }
+  static void call(const CaseData& there, Stream stream, const Variant& variant) {
+    entry().op->call(there.args.get(), stream, variant.name());
+  }
+  /// for_each_serving() without CPUs; the test is skipped where no device is left.
+  template <class F>
+  static void on_gpus(const CaseData& start, F&& f) {
+    std::string reason;
+    if (!cuda::available(&reason)) GTEST_SKIP() << reason;
+    for_each_serving(entry(), start, [&](Device device, const Variant& variant) {
+      if (device.kind == DeviceKind::kCuda) f(device, variant);
+    });
+  }
+};
+
+struct Names {
+  template <class C>
+  static std::string GetName(int) {  // NOLINT(readability-identifier-naming): GoogleTest's
+    return std::string(C::kName);
+  }
+};
+using Contracts = testing::Types<KdaPrefill, GdnPrefill, LightningPrefill>;
+TYPED_TEST_SUITE(PrefillCalls, Contracts, Names);
+
+TYPED_TEST(PrefillCalls, RepeatsHaveTheSameBits) {
+  // Orders of events that come about rarely show after many calls only.
+  const int on_gpu = test_level() >= 3 ? 10000 : 200;
+  for (const char* keys : {"tokens=300", "tokens=300 segment=64", "tokens=300 seqs=5"}) {
+    const CaseData start = this->data(keys);
+    for_each_serving(this->entry(), start, [&](Device device, const Variant& variant) {
+      const bool gpu = device.kind == DeviceKind::kCuda;
+      const CaseData there = measure::clone_to(*this->entry().op, start, device);
+      std::optional<cuda::OwnedStream> stream;
+      if (gpu) stream.emplace(device.index);
+      std::vector<double> first;
+      for (int i = 0; i < (gpu ? on_gpu : 5); ++i) {
+        this->call(there, gpu ? stream->get() : Stream::cpu(), variant);
+        if (gpu) stream->synchronize();
+        const std::vector<double> now = this->results(there);
+        if (i == 0) first = now;
+        ASSERT_EQ(now, first) << "call " << i;
+      }
+    });
+  }
+}
+
+TYPED_TEST(PrefillCalls, TwoStreamsDoNotMeet) {
+  const CaseData start = this->data("tokens=700 segment=128");
+  this->on_gpus(start, [&](Device device, const Variant& variant) {
+    const auto clone = [&](const CaseData& one) {
+      return measure::clone_to(*this->entry().op, one, device);
+    };
+    const CaseData inputs[2] = {clone(start), clone(this->data("tokens=700 segment=128", 2))};
+    const cuda::OwnedStream streams[2] = {cuda::OwnedStream(device.index),
+                                          cuda::OwnedStream(device.index)};
+    std::vector<double> alone[2];
+    for (int i = 0; i < 2; ++i) {
+      this->call(inputs[i], streams[i].get(), variant);
+      streams[i].synchronize();
+      alone[i] = this->results(inputs[i]);
+    }
+    for (int round = 0; round < 50; ++round) {
+      for (int i = 0; i < 2; ++i) this->call(inputs[i], streams[i].get(), variant);
+    }
+    for (int i = 0; i < 2; ++i) {
+      streams[i].synchronize();
+      EXPECT_EQ(this->results(inputs[i]), alone[i]) << "stream " << i;
+    }
+  });
+}
+
+TYPED_TEST(PrefillCalls, GraphsReplayWithOtherInputs) {
+  for (const char* keys : {"tokens=300", "tokens=300 segment=64"}) {
+    const CaseData start = this->data(keys);
+    this->on_gpus(start, [&](Device device, const Variant& variant) {
+      const CaseData there = measure::clone_to(*this->entry().op, start, device);
+      const CaseData other = measure::clone_to(*this->entry().op, this->data(keys, 2), device);
+      const cuda::OwnedStream stream(device.index);
+      this->call(there, stream.get(), variant);  // compiles and loads
+      this->call(other, stream.get(), variant);
+      stream.synchronize();
+      const cuda::Graph graph =
+          cuda::Graph::capture(stream.get(), [&] { this->call(there, stream.get(), variant); });
+      auto& to = args_of<TypeParam>(there);
+      const auto& from = args_of<TypeParam>(other);
+      for (const auto member : {&TypeParam::Args::q, &TypeParam::Args::k, &TypeParam::Args::v,
+                                &TypeParam::Args::initial_state}) {
+        copy(from.*member, to.*member);
+      }
+      if constexpr (requires { to.beta; }) {
+        copy(from.g, to.g);
+        copy(from.beta, to.beta);
+      } else {
+        copy(from.decay, to.decay);
+      }
+      graph.replay(stream.get());
+      stream.synchronize();
+      EXPECT_EQ(this->results(there), this->results(other));
+    });
+  }
+}
+
+TYPED_TEST(PrefillCalls, BoundsOnTheDeviceAreNotReadInACapture) {
+  const CaseData start = this->data("tokens=300 seqs=5");
+  this->on_gpus(start, [&](Device device, const Variant& variant) {
+    const CaseData there = measure::clone_to(*this->entry().op, start, device);
+    const cuda::OwnedStream stream(device.index);
+    this->call(there, stream.get(), variant);
+    stream.synchronize();
+    const std::vector<double> want = this->results(there);
+    const auto record = [&] {
+      return cuda::Graph::capture(stream.get(), [&] { this->call(there, stream.get(), variant); });
+    };
+    try {
+      static_cast<void>(record());
+      ADD_FAILURE() << "expected an error";
+    } catch (const Error& error) {
+      EXPECT_NE(std::string(error.what()).find("cu_seqlens_cpu"), std::string::npos)
+          << error.what();
+    }
+    args_of<TypeParam>(there).cu_seqlens_cpu = args_of<TypeParam>(start).cu_seqlens;
+    const cuda::Graph graph = record();
+    graph.replay(stream.get());
+    stream.synchronize();
+    EXPECT_EQ(this->results(there), want);
+  });
+}
+
+}  // namespace
+}  // namespace einkorn::test

@@ -1,0 +1,150 @@
+// Plans over chunks that are prepared first: which stages, what they are launched with, and what no
+// device serves.
+
+#include "ops/linear_attention/chunk_plan.h"
+
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <einkorn/registry.h>
+
+#include "ops/linear_attention/gdn_prefill/contract.h"
+#include "ops/linear_attention/kda_prefill/contract.h"
+#include "tests/unit/ops/plan_stages.h"
+
+namespace einkorn::linear_attention {
+namespace {
+
+using test::names;
+using test::params_of;
+using test::stage;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::StartsWith;
+
+template <class C = KdaPrefill>
+typename C::Problem problem_of(const std::string& pairs) {
+  return C::parse(split_key_values(pairs + " dtype=bf16"));
+}
+
+template <class C = KdaPrefill>
+Plan plan_of(const std::string& pairs) {
+  return plan_chunks<C>(problem_of<C>(pairs), ChunkWgmma::kernels("file.cu", "chunk", {}));
+}
+
+std::string refusal_of(const std::string& pairs) {
+  const auto refusal = refuse_chunks(KdaPrefill::parse(split_key_values(pairs)));
+  return refusal ? refusal->reason : "";
+}
+
+TEST(ChunkPlan, WholeSequencesArePreparedThenRun) {
+  const Plan plan = plan_of("batch=3 tokens=130 heads=2 value_heads=6");
+  ASSERT_THAT(names(plan), ElementsAre("prepare", "recurrence"));
+  // Three chunks a row.
+  EXPECT_EQ(plan.workspace_bytes, workspace_part(std::size_t{3} * 3 * 6 * Record::kBytes));
+  const LaunchStage& prepare = stage(plan, 0);
+  EXPECT_EQ(prepare.launch.grid.x, 6U);
+  EXPECT_EQ(prepare.launch.grid.y, 9U);
+  EXPECT_EQ(prepare.launch.grid.z, 1U);
+  EXPECT_EQ(params_of<PrepareParams>(prepare).group, 3);
+  EXPECT_THAT(prepare.entry, StartsWith("einkorn::linear_attention::prepare_chunks<"));
+  const LaunchStage& recurrence = stage(plan, 1);
+  EXPECT_EQ(recurrence.launch.grid.x, 12U);  // two halves of V
+  EXPECT_EQ(recurrence.launch.grid.y, 3U);
+  EXPECT_EQ(params_of<RecurrenceParams>(recurrence).sequences.tokens, 130);
+  EXPECT_THAT(recurrence.entry, StartsWith("chunk<3, einkorn::none, float"));
+  for (const Stage& one : plan.stages) {
+    EXPECT_GT(std::get<LaunchStage>(one.node).cost.flops, 0);
+    EXPECT_GT(std::get<LaunchStage>(one.node).needs.registers, 0);
+  }
+}
+
+TEST(ChunkPlan, AGateOfHeadsHasItsOwnKernelAndFewerBytes) {
+  const std::string pairs = "tokens=640 heads=2 gate=softplus";
+  const Plan heads = plan_of<GdnPrefill>(pairs);
+  const Plan channels = plan_of(pairs);
+  EXPECT_THAT(stage(heads, 0).entry,
+              StartsWith("einkorn::linear_attention::prepare_head_gate_chunks<"));
+  EXPECT_EQ(stage(channels, 0).cost.bytes - stage(heads, 0).cost.bytes, 10.0 * 2 * 64 * 127 * 2);
+}
+
+TEST(ChunkPlan, StartsOfPackedSequencesComeFirst) {
+  const Plan plan = plan_of("tokens=500 seqs=4 heads=2");
+  ASSERT_THAT(names(plan), ElementsAre("starts", "prepare", "recurrence"));
+  // At most one chunk more for each sequence than there are whole ones.
+  EXPECT_EQ(stage(plan, 1).launch.grid.y, 7U + 4U);
+  EXPECT_EQ(stage(plan, 2).launch.grid.y, 4U);
+  const auto params = params_of<RecurrenceParams>(stage(plan, 2));
+  EXPECT_EQ(params.records_at, workspace_part(5 * sizeof(SequenceStart)));
+  EXPECT_EQ(params.sequences.count, 4);
+}
+
+TEST(ChunkPlan, CutSequencesAreMerged) {
+  const Plan plan = plan_of("tokens=1000 heads=2 segment=256 initial_state=bf16 state_layout=vk");
+  ASSERT_THAT(names(plan), ElementsAre("prepare", "partial", "merge", "recurrence"));
+  constexpr std::size_t kStates = 4 * 2;  // four segments of two heads
+  constexpr std::size_t kState = sizeof(float) * kChunkDim * kChunkDim;
+  const auto params = params_of<RecurrenceParams>(stage(plan, 3));
+  EXPECT_EQ(params.carried_at, workspace_part(std::size_t{16} * 2 * Record::kBytes));
+  EXPECT_EQ(params.partial_at - params.carried_at, kStates * kState);
+  EXPECT_EQ(plan.workspace_bytes - params.partial_at, 2 * kStates * kState);
+  EXPECT_EQ(params.sequences.segment_chunks, 4);
+  EXPECT_EQ(stage(plan, 1).launch.grid.x, 2 * stage(plan, 3).launch.grid.x);  // the identity's, too
+  EXPECT_EQ(stage(plan, 1).launch.grid.y, 4U);
+  EXPECT_EQ(stage(plan, 2).launch.grid.x, 2U * kChunkDim / kMergeRows);
+  EXPECT_EQ(stage(plan, 2).launch.grid.y, 1U);
+  EXPECT_EQ(stage(plan, 2).entry, "einkorn::linear_attention::merge_states<einkorn::bf16, false>");
+}
+
+TEST(ChunkPlan, NothingToDo) {
+  EXPECT_TRUE(plan_of("tokens=0 heads=2 final_state=none").stages.empty());
+  // A state is passed on all the same.
+  EXPECT_THAT(names(plan_of("tokens=0 heads=2")), ElementsAre("recurrence"));
+}
+
+TEST(ChunkPlan, RefusesByName) {
+  EXPECT_EQ(refusal_of("tokens=64 heads=2 dtype=bf16"), "");
+  EXPECT_THAT(refusal_of("tokens=64 heads=2 dtype=f16"), HasSubstr("dtype f16"));
+  EXPECT_THAT(refusal_of("tokens=64 heads=2 key_dim=64 dtype=bf16"), HasSubstr("key_dim 64"));
+  EXPECT_THAT(refusal_of("tokens=64 heads=2 dtype=bf16 align=8"), HasSubstr("align 8"));
+  EXPECT_THAT(refusal_of("tokens=70000 seqs=70000 longest=1 heads=1 dtype=bf16"),
+              HasSubstr("70000 sequences"));
+}
+
+TEST(ChunkPlan, TilingsByMmaFitTheDevice) {
+  const auto problem = problem_of("tokens=64 heads=2");
+  EXPECT_EQ(ChunkMma::tilings(problem, find_device_info("a100")).front().stages, 2);
+  for (const auto& tiling : ChunkMma::tilings(problem, find_device_info("rtx4090"))) {
+    EXPECT_EQ(tiling.stages, 1);  // 100 KiB a block
+  }
+  EXPECT_TRUE(ChunkMma::validate(problem, {.resident = 3}, find_device_info("a100")));
+}
+
+TEST(ChunkPlan, CallsAreBound) {
+  Rng rng(1);
+  const auto problem =
+      problem_of("tokens=70 heads=2 value_heads=4 gate=softplus dt_bias=true initial_state=f32");
+  const auto inputs = KdaPrefill::make_inputs(problem, rng);
+  const auto call = prefill_call<KdaPrefill>(inputs.args);
+  PrepareParams prepare = prepare_params(problem);
+  bind_prepare(call, nullptr, prepare);
+  EXPECT_EQ(prepare.g, inputs.args.g.data());
+  EXPECT_EQ(prepare.a_log, inputs.args.a_log.data());
+  EXPECT_EQ(prepare.dt_bias, inputs.args.dt_bias.data());
+  EXPECT_EQ(prepare.q_token, 256);
+  EXPECT_EQ(prepare.g_token, 512);
+  EXPECT_EQ(prepare.beta_token, 4);
+  EXPECT_FLOAT_EQ(prepare.scale, 0.088388348F);
+  RecurrenceParams recurrence = recurrence_params(problem);
+  bind_recurrence(call, nullptr, recurrence);
+  EXPECT_EQ(recurrence.v, inputs.args.v.data());
+  EXPECT_EQ(recurrence.initial, inputs.args.initial_state.data());
+  EXPECT_EQ(recurrence.o_head, 128);
+  EXPECT_EQ(recurrence.checkpoints, nullptr);
+}
+
+}  // namespace
+}  // namespace einkorn::linear_attention
