@@ -316,7 +316,7 @@ __device__ inline void run_chain(const DecayParams& p, const Job& job, char* sha
     const u64 updates = wgmma_descriptor_transposed(at + M::kKeys, kTile);
 #pragma unroll
     for (int i = 0; i < 4; ++i) {
-      wgmma_m64n128k16_transposed(s, scaled + 4 * i, updates + i * (16 * 128 >> 4), true);
+      wgmma_m64n128k16<true>(s, scaled + 4 * i, updates + i * (16 * 128 >> 4), true);
     }
     wgmma_commit();
 
