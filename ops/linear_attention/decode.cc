@@ -97,10 +97,6 @@ void fill_in(const KeyValues& pairs, DecodeProblem& problem) {
 
 }  // namespace
 
-double DecodeCall::used_scale() const {
-  return scale != 0 ? scale : 1 / std::sqrt(static_cast<double>(k.size(-1)));
-}
-
 void complete_delta_decode(std::string_view op, Update update, const KeyValues& pairs,
                            DecodeProblem& problem) {
   fill_in(pairs, problem);

@@ -13,6 +13,7 @@
 
 #include <einkorn/op.h>
 
+#include "ops/linear_attention/call.h"
 #include "ops/linear_attention/forms.h"
 
 namespace einkorn::linear_attention {
@@ -27,24 +28,21 @@ enum class Update : std::uint8_t {
 inline constexpr std::int64_t kMaxDecodeTokens = 1024;
 inline constexpr std::int64_t kMaxDecodeSeqs = std::int64_t{1} << 31;
 inline constexpr std::int64_t kMaxDecodePool = std::int64_t{1} << 40;
-inline constexpr std::int64_t kMaxDecodeHeads = 65536;
-inline constexpr std::int64_t kMaxDecodeDim = 256;
 
-/// The arguments of a call, whichever op it is of; what the op does not have is left out.
-struct DecodeCall {
-  std::string_view op;
-  Update update = Update::kChannelDelta;
-  TensorView q, k, v, g, beta, decay, a_log, dt_bias, state_indices, accepted, state, o;
-  double scale = 0;
-  double lower_bound = -5;
-  Gate gate = Gate::kLog;
-  Beta beta_form = Beta::kProbability;
-  bool negative_eigenvalues = false;
-  bool l2norm = false;
-  StateLayout state_layout = StateLayout::kVk;
+/// The arguments of a call, whichever op it is of, which have to outlive it.
+struct DecodeCall : CallArguments {
+  template <class Args>
+  DecodeCall(std::string_view name, Update rule, const Args& args)
+      : CallArguments(name, args),
+        update(rule),
+        state_indices(args.state_indices),
+        accepted(args.accepted),
+        state(args.state) {}
 
-  /// The scale in use: K^-0.5 where none was given.
-  double used_scale() const;
+  Update update;
+  const TensorView& state_indices;
+  const TensorView& accepted;
+  const TensorView& state;
 };
 
 /// The problem of every decode op; the fields that an op does not have keep their defaults. How
@@ -74,11 +72,11 @@ struct DecodeProblem {
 
   bool operator==(const DecodeProblem&) const = default;
 
-  /// Sizes first: the eight that print() always says.
+  /// Sizes first: the seven that print() always says.
   static constexpr auto shape_fields() {
     using P = DecodeProblem;
-    constexpr auto kHeads = static_cast<double>(kMaxDecodeHeads);
-    constexpr auto kDim = static_cast<double>(kMaxDecodeDim);
+    constexpr auto kHeads = static_cast<double>(kMaxHeads);
+    constexpr auto kDim = static_cast<double>(kMaxHeadDim);
     return std::tuple{
         field("seqs", &P::seqs, "sequences", 0, double{kMaxDecodeSeqs}),
         field("tokens", &P::tokens, "of each sequence", 1, double{kMaxDecodeTokens}),
@@ -144,9 +142,41 @@ Work decode_work(Update update, const DecodeProblem& problem);
 /// Relative root mean square, of all outputs.
 Tolerance decode_tolerance(const DecodeProblem& problem);
 
-/// Tensors for a problem; everything in the call but the op's name and update.
-void make_decode_inputs(const DecodeProblem& problem, DecodeCall& call,
-                        std::vector<Tensor>& storage, Rng& rng);
+/// Tensors for a problem on the CPU, by name.
+struct DecodeTensors {
+  TensorView q, k, v, g, beta, decay, a_log, dt_bias, state_indices, accepted, state, o;
+};
+DecodeTensors make_decode_tensors(Update update, const DecodeProblem& problem,
+                                  std::vector<Tensor>& storage, Rng& rng);
+
+/// Arguments for a problem: make_inputs of every op.
+template <class C>
+Inputs<typename C::Args> make_decode_inputs(const DecodeProblem& problem, Rng& rng) {
+  Inputs<typename C::Args> inputs;
+  auto& args = inputs.args;
+  const DecodeTensors made = make_decode_tensors(C::kUpdate, problem, inputs.storage, rng);
+  args.q = made.q;
+  args.k = made.k;
+  args.v = made.v;
+  if constexpr (requires { args.beta; }) {
+    args.g = made.g;
+    args.beta = made.beta;
+    args.a_log = made.a_log;
+    args.dt_bias = made.dt_bias;
+    args.beta_form = problem.beta_form;
+    args.negative_eigenvalues = problem.negative_eigenvalues;
+  } else {
+    args.decay = made.decay;
+  }
+  args.state_indices = made.state_indices;
+  args.accepted = made.accepted;
+  args.state = made.state;
+  args.o = made.o;
+  args.gate = problem.gate;
+  args.l2norm = problem.l2norm;
+  args.state_layout = problem.state_layout;
+  return inputs;
+}
 
 /// The recurrence in double. Outputs of the contract's dtypes or f64; the CPU only.
 void decode_reference(const DecodeCall& call);

@@ -115,46 +115,41 @@ class Maker {
   std::int64_t pool_;
 };
 
-void make_gates(const DecodeProblem& problem, Maker& maker, DecodeCall& call) {
+void make_gates(Update rule, const DecodeProblem& problem, Maker& maker, DecodeTensors& out) {
   const std::int64_t heads = problem.value_heads;
   const Normal gates = gate_values(problem.gate);
-  if (call.update == Update::kDecay) {
-    call.decay = maker.vector({heads}, gates);
+  if (rule == Update::kDecay) {
+    out.decay = maker.vector({heads}, gates);
     return;
   }
-  const bool channel = call.update == Update::kChannelDelta;
-  call.g = maker.tokens(heads, channel ? problem.key_dim : 0, problem.gate_dtype, gates);
+  const bool channel = rule == Update::kChannelDelta;
+  out.g = maker.tokens(heads, channel ? problem.key_dim : 0, problem.gate_dtype, gates);
   const Normal betas = problem.beta_form == Beta::kLogit ? Normal{0, 1} : Normal{0.5, 0.14};
-  call.beta = maker.tokens(heads, 0, problem.beta_dtype, betas);
-  if (problem.a_log) call.a_log = maker.vector({heads}, {-0.5, 0.5});
+  out.beta = maker.tokens(heads, 0, problem.beta_dtype, betas);
+  if (problem.a_log) out.a_log = maker.vector({heads}, {-0.5, 0.5});
   if (!problem.dt_bias) return;
   const Normal bias{-0.5, 0.7};
-  call.dt_bias =
+  out.dt_bias =
       channel ? maker.vector({heads, problem.key_dim}, bias) : maker.vector({heads}, bias);
 }
 
 }  // namespace
 
-void make_decode_inputs(const DecodeProblem& problem, DecodeCall& call,
-                        std::vector<Tensor>& storage, Rng& rng) {
+DecodeTensors make_decode_tensors(Update update, const DecodeProblem& problem,
+                                  std::vector<Tensor>& storage, Rng& rng) {
   Maker maker(problem, storage, rng);
+  DecodeTensors out;
   // Keys of length about 1: longer ones make the delta rule grow without bound.
   const double deviation = problem.l2norm ? 1 : 1 / std::sqrt(static_cast<double>(problem.key_dim));
-  call.q = maker.tokens(problem.heads, problem.key_dim, problem.dtype, {0, deviation});
-  call.k = maker.tokens(problem.heads, problem.key_dim, problem.dtype, {0, deviation});
-  call.v = maker.tokens(problem.value_heads, problem.value_dim, problem.dtype, {0, 1});
-  make_gates(problem, maker, call);
-  if (problem.indices) call.state_indices = maker.indices(*problem.indices);
-  if (problem.accepted) call.accepted = maker.accepted();
-  call.state = maker.state();
-  call.o = maker.tokens(problem.value_heads, problem.value_dim, problem.dtype, {});
-  call.scale = 0;
-  call.lower_bound = -5;
-  call.gate = problem.gate;
-  call.beta_form = problem.beta_form;
-  call.negative_eigenvalues = problem.negative_eigenvalues;
-  call.l2norm = problem.l2norm;
-  call.state_layout = problem.state_layout;
+  out.q = maker.tokens(problem.heads, problem.key_dim, problem.dtype, {0, deviation});
+  out.k = maker.tokens(problem.heads, problem.key_dim, problem.dtype, {0, deviation});
+  out.v = maker.tokens(problem.value_heads, problem.value_dim, problem.dtype, {0, 1});
+  make_gates(update, problem, maker, out);
+  if (problem.indices) out.state_indices = maker.indices(*problem.indices);
+  if (problem.accepted) out.accepted = maker.accepted();
+  out.state = maker.state();
+  out.o = maker.tokens(problem.value_heads, problem.value_dim, problem.dtype, {});
+  return out;
 }
 
 }  // namespace einkorn::linear_attention

@@ -5,10 +5,10 @@
 #include <utility>
 
 #include <einkorn/error.h>
-#include <einkorn/match.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "ops/linear_attention/match_call.h"
 #include "ops/rows.h"
 
 namespace einkorn::linear_attention {
@@ -16,85 +16,29 @@ namespace {
 
 constexpr double kLowestBound = -5;
 
-/// The names that the tensors of one call share.
-struct Names {
-  Dim seqs{"seqs", Range{0, kMaxDecodeSeqs}};
-  Dim tokens{"tokens", Range{1, kMaxDecodeTokens}};
-  Dim heads{"heads", Range{1, kMaxDecodeHeads}};
-  Dim value_heads{"value_heads", Range{1, kMaxDecodeHeads}};
-  Dim key_dim{"key_dim", Range{1, kMaxDecodeDim}};
-  Dim value_dim{"value_dim", Range{1, kMaxDecodeDim}};
+/// The names that the tensors of one call share; a row is a sequence.
+struct Names : CallNames {
+  Names() : CallNames("seqs", Range{0, kMaxDecodeSeqs}, Range{1, kMaxDecodeTokens}) {}
+
   Dim pool{"pool", Range{0, kMaxDecodePool}};
-  DTypeVar dtype{"dtype", {kF32, kF16, kBF16}};
-  DTypeVar gate{"gate dtype", {kF32, kF16, kBF16}};
-  DTypeVar beta{"beta dtype", {kF32, kF16, kBF16}};
   DTypeVar state{"state dtype", {kF32, kBF16}};
   DTypeVar indices{"indices dtype", {kI32, kI64}};
-  DeviceVar device;
 };
 
-/// [seqs, tokens, heads, size]: heads and tokens with a stride each.
-void match_heads(std::string_view op, std::string_view argument, const TensorView& tensor,
-                 Names& names, Dim& heads, Dim& size, DTypeVar& dtype, Role role = Role::kInput) {
-  ArgumentMatcher matcher(op, argument, tensor);
-  if (is_written(role)) static_cast<void>(matcher.writable());
-  matcher.shape(names.seqs, names.tokens, heads, size)
-      .dtype(dtype)
-      .on(names.device)
-      .last_contiguous()
-      .collapsible_rows(2)
-      .verify();
-}
-
-/// [seqs, tokens, value_heads]: tokens with a stride.
-void match_scalars(std::string_view op, std::string_view argument, const TensorView& tensor,
-                   Names& names, DTypeVar& dtype) {
-  match(op, argument, tensor)
-      .shape(names.seqs, names.tokens, names.value_heads)
-      .dtype(dtype)
-      .on(names.device)
-      .last_contiguous()
-      .collapsible_rows(1)
-      .verify();
-}
-
-/// [value_heads], f32.
-void match_vector(std::string_view op, std::string_view argument, const TensorView& tensor,
-                  Names& names) {
-  match(op, argument, tensor)
-      .shape(names.value_heads)
-      .dtype(kF32)
-      .on(names.device)
-      .contiguous()
-      .verify();
-}
-
 void match_gate(const DecodeCall& call, Names& names) {
-  const bool channel = call.update == Update::kChannelDelta;
-  if (channel) {
-    match_heads(call.op, "g", call.g, names, names.value_heads, names.key_dim, names.gate);
-  } else {
-    match_scalars(call.op, "g", call.g, names, names.gate);
-  }
-  match_scalars(call.op, "beta", call.beta, names, names.beta);
-  if (call.a_log.defined()) match_vector(call.op, "a_log", call.a_log, names);
-  if (!call.dt_bias.defined()) return;
-  if (!channel) return match_vector(call.op, "dt_bias", call.dt_bias, names);
-  match(call.op, "dt_bias", call.dt_bias)
-      .shape(names.value_heads, names.key_dim)
-      .dtype(kF32)
-      .on(names.device)
-      .contiguous()
-      .verify();
+  const bool channels = call.update == Update::kChannelDelta;
+  match_g(call, channels, names);
+  match_numbers(call.op, "beta", call.beta, names, names.beta);
+  match_raw_terms(call, channels, names);
 }
 
 void match_indices(const DecodeCall& call, Names& names) {
   if (call.state_indices.defined()) {
     ArgumentMatcher matcher(call.op, "state_indices", call.state_indices);
     if (call.state_indices.rank() == 2) {
-      static_cast<void>(matcher.shape(names.seqs, names.tokens));
+      static_cast<void>(matcher.shape(names.rows, names.tokens));
     } else {
-      static_cast<void>(matcher.shape(names.seqs));
+      static_cast<void>(matcher.shape(names.rows));
     }
     matcher.dtype(names.indices)
         .on(names.device)
@@ -104,7 +48,7 @@ void match_indices(const DecodeCall& call, Names& names) {
   }
   if (!call.accepted.defined()) return;
   match(call.op, "accepted", call.accepted)
-      .shape(names.seqs)
+      .shape(names.rows)
       .dtype(kI32)
       .on(names.device)
       .contiguous()
@@ -128,10 +72,10 @@ void match_state(const DecodeCall& call, Names& names) {
                : "state_layout vk: [pool, value_heads, value_dim, key_dim]")
       .verify();
   if (call.state_indices.defined()) return;
-  EK_CHECK(names.pool.value() >= names.seqs.value(), ErrorKind::kValue,
+  EK_CHECK(names.pool.value() >= names.rows.value(), ErrorKind::kValue,
            fmt::format("{}: state size(0): expected at least {}, one for each sequence of q, got "
                        "{}\n  hint: state_indices says which states are meant",
-                       call.op, names.seqs.value(), names.pool.value()));
+                       call.op, names.rows.value(), names.pool.value()));
 }
 
 template <NamedEnum E>
@@ -192,9 +136,7 @@ void check_overlaps(const DecodeCall& call) {
 void check_delta_overlaps(const DecodeCall& call) {
   const cpu::Memory state("state", call.state);
   const cpu::Memory o("o", call.o);
-  for (const cpu::Memory& input :
-       {cpu::Memory("g", call.g), cpu::Memory("beta", call.beta), cpu::Memory("a_log", call.a_log),
-        cpu::Memory("dt_bias", call.dt_bias)}) {
+  for (const cpu::Memory& input : delta_memory(call)) {
     cpu::check_apart(call.op, state, input);
     cpu::check_apart(call.op, o, input);
   }
@@ -225,10 +167,8 @@ int alignment(const DecodeCall& call) {
 }
 
 /// The tensors that every call has but its gates, before them and after them.
-void match_inputs(const DecodeCall& call, Names& names) {
-  match_heads(call.op, "q", call.q, names, names.heads, names.key_dim, names.dtype);
-  match_heads(call.op, "k", call.k, names, names.heads, names.key_dim, names.dtype);
-  match_heads(call.op, "v", call.v, names, names.value_heads, names.value_dim, names.dtype);
+void match_decode_inputs(const DecodeCall& call, Names& names) {
+  match_inputs(call, names);
   EK_CHECK(names.value_heads.value() % names.heads.value() == 0, ErrorKind::kValue,
            fmt::format("{}: v size(2): expected a multiple of the heads of q, {}, got {}", call.op,
                        names.heads.value(), names.value_heads.value()));
@@ -236,14 +176,14 @@ void match_inputs(const DecodeCall& call, Names& names) {
 void match_outputs(const DecodeCall& call, Names& names) {
   match_indices(call, names);
   match_state(call, names);
-  match_heads(call.op, "o", call.o, names, names.value_heads, names.value_dim, names.dtype,
-              Role::kOutput);
+  match_tokens(call.op, Role::kOutput, "o", call.o, names, names.value_heads, names.value_dim,
+               names.dtype);
   check_overlaps(call);
 }
 
 DecodeProblem matched(const DecodeCall& call, const Names& names) {
   DecodeProblem problem;
-  problem.seqs = names.seqs.value();
+  problem.seqs = names.rows.value();
   problem.tokens = names.tokens.value();
   problem.heads = names.heads.value();
   problem.value_heads = names.value_heads.value();
@@ -266,7 +206,7 @@ DecodeProblem matched(const DecodeCall& call, const Names& names) {
 DecodeProblem match_delta_decode(const DecodeCall& call) {
   check_delta_scalars(call);
   Names names;
-  match_inputs(call, names);
+  match_decode_inputs(call, names);
   match_gate(call, names);
   match_outputs(call, names);
   check_delta_overlaps(call);
@@ -285,7 +225,7 @@ DecodeProblem match_decay_decode(const DecodeCall& call) {
   EK_CHECK(call.gate == Gate::kLog || call.gate == Gate::kFactor, ErrorKind::kValue,
            fmt::format("{}: gate value: expected log or factor, got {}", call.op, name(call.gate)));
   Names names;
-  match_inputs(call, names);
+  match_decode_inputs(call, names);
   match_vector(call.op, "decay", call.decay, names);
   match_outputs(call, names);
   const cpu::Memory decay("decay", call.decay);

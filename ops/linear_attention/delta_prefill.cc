@@ -1,7 +1,6 @@
 #include "ops/linear_attention/delta_prefill.h"
 
 #include <einkorn/error.h>
-#include <einkorn/match.h>
 #include <fmt/format.h>
 
 namespace einkorn::linear_attention {
@@ -22,34 +21,16 @@ void match_raw_gate(const PrefillCall& call, PrefillNames& names) {
   }
   EK_CHECK(call.a_log.defined() || call.gate != Gate::kSoftplus, ErrorKind::kType,
            fmt::format("{}: a_log: expected a tensor with gate softplus, got no tensor", call.op));
-  match(call.op, "a_log", call.a_log)
-      .optional()
-      .shape(names.value_heads)
-      .dtype(kF32)
-      .on(names.device)
-      .contiguous()
-      .verify();
-  ArgumentMatcher bias(call.op, "dt_bias", call.dt_bias);
-  if (call.channel_gate) {
-    static_cast<void>(bias.shape(names.value_heads, names.key_dim));
-  } else {
-    static_cast<void>(bias.shape(names.value_heads));
-  }
-  bias.optional().dtype(kF32).on(names.device).contiguous().verify();
+  match_raw_terms(call, call.channel_gate, names);
 }
 
 }  // namespace
 
 void match_delta(const PrefillCall& call, PrefillNames& names) {
   check_choice(call.op, "gate", call.gate);
-  if (call.channel_gate) {
-    match_tokens(call, Role::kInput, "g", call.g, names, names.value_heads, names.key_dim,
-                 names.gate);
-  } else {
-    match_numbers(call, "g", call.g, names, names.gate);
-  }
+  match_g(call, call.channel_gate, names);
   check_choice(call.op, "beta_form", call.beta_form);
-  match_numbers(call, "beta", call.beta, names, names.beta);
+  match_numbers(call.op, "beta", call.beta, names, names.beta);
   match_raw_gate(call, names);
   // Written so that NaN fails, too.
   EK_CHECK(call.lower_bound >= -5 && call.lower_bound < 0, ErrorKind::kValue,
@@ -58,11 +39,7 @@ void match_delta(const PrefillCall& call, PrefillNames& names) {
 }
 
 void check_delta_overlaps(const PrefillCall& call) {
-  for (const cpu::Memory& input :
-       {cpu::Memory("g", call.g), cpu::Memory("beta", call.beta), cpu::Memory("a_log", call.a_log),
-        cpu::Memory("dt_bias", call.dt_bias)}) {
-    check_outputs_apart(call, input);
-  }
+  for (const cpu::Memory& input : delta_memory(call)) check_outputs_apart(call, input);
 }
 
 void check_delta(const PrefillKind& kind, const PrefillProblem& problem) {

@@ -240,7 +240,7 @@ HWY_ATTR const float* padded_bias(const HeadsTask& task, std::int64_t head, floa
 
 HWY_ATTR void run_span(const HeadsTask& task, const HeadSpan& span) {
   Scratch scratch = make_scratch(task.key_dim, span.count);
-  HWY_ALIGN float bias_memory[kMaxPrefillDim + hn::MaxLanes(F32Tag())];
+  HWY_ALIGN float bias_memory[kMaxHeadDim + hn::MaxLanes(F32Tag())];
   const float* bias = padded_bias(task, span.head, bias_memory);
   load_state(task, span, scratch);
   const std::int64_t element_v = bits(task.v.dtype) / 8;

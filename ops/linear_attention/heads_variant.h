@@ -26,7 +26,7 @@ struct HeadsV1 {
     static constexpr auto fields() {
       return std::tuple{field("columns", &Tiling::columns,
                               "of a value head that are a task; 0: all of them", 0,
-                              double{kMaxPrefillDim})};
+                              double{kMaxHeadDim})};
     }
   };
 

@@ -177,8 +177,9 @@ PrefillProblem prefill_defaults(const PrefillKind& kind, const PrefillProblem& p
 }
 
 void complete_prefill(const PrefillKind& kind, const KeyValues& pairs, PrefillProblem& problem) {
+  const PrefillProblem defaults = followed(kind, problem);
   const auto fill = [&](std::string_view key, auto PrefillProblem::* member) {
-    if (!cpu::given(pairs, key)) problem.*member = followed(kind, problem).*member;
+    if (!cpu::given(pairs, key)) problem.*member = defaults.*member;
   };
   fill("value_heads", &PrefillProblem::value_heads);
   fill("value_dim", &PrefillProblem::value_dim);

@@ -14,6 +14,7 @@
 
 #include <einkorn/op.h>
 
+#include "ops/linear_attention/call.h"
 #include "ops/linear_attention/forms.h"
 #include "ops/linear_attention/layout.h"
 #include "ops/linear_attention/sequences.h"
@@ -24,37 +25,46 @@ namespace einkorn::linear_attention {
 inline constexpr std::int64_t kMaxPrefillBatch = 65536;
 inline constexpr std::int64_t kMaxPrefillTokens = (std::int64_t{1} << 31) - 1;  ///< of a row
 inline constexpr std::int64_t kMaxPrefillSeqs = std::int64_t{1} << 20;
-inline constexpr std::int64_t kMaxPrefillHeads = 65536;
-inline constexpr std::int64_t kMaxPrefillDim = 256;  ///< K and V
 
-/// The arguments of a call, whichever op it is of; what the op does not have is left out.
-struct PrefillCall {
+/// What of an op's definition its problems depend on.
+struct PrefillKind {
   std::string_view op;
-  TensorView q, k, v, g, beta, decay, a_log, dt_bias, initial_state, cu_seqlens, cu_seqlens_cpu, o,
-      final_state, checkpoints;
-  double scale = 0;
-  double lower_bound = -5;
-  Gate gate = Gate::kLog;
-  Beta beta_form = Beta::kProbability;
-  bool negative_eigenvalues = false;
-  bool l2norm = false;
-  StateLayout state_layout = StateLayout::kKv;
-  std::int64_t checkpoint_every = 0;
-  Split split = Split::kAuto;
-  std::int64_t segment = 0;
-  bool delta = true;
-  bool channel_gate = true;
-  std::optional<Stream> stream = {};  ///< of the call, where known
+  bool delta = true;         ///< the delta rule is applied: there are beta and g
+  bool channel_gate = true;  ///< g has a number for each channel
+};
+
+/// The arguments of a call, whichever op it is of, which have to outlive it.
+struct PrefillCall : CallArguments {
+  template <class Args>
+  PrefillCall(const PrefillKind& kind, const Args& args, std::optional<Stream> on)
+      : CallArguments(kind.op, args),
+        initial_state(args.initial_state),
+        cu_seqlens(args.cu_seqlens),
+        cu_seqlens_cpu(args.cu_seqlens_cpu),
+        final_state(args.final_state),
+        checkpoints(args.checkpoints),
+        checkpoint_every(args.checkpoint_every),
+        split(args.split),
+        segment(args.segment),
+        delta(kind.delta),
+        channel_gate(kind.channel_gate),
+        stream(on) {}
+
+  const TensorView& initial_state;
+  const TensorView& cu_seqlens;
+  const TensorView& cu_seqlens_cpu;
+  const TensorView& final_state;
+  const TensorView& checkpoints;
+  std::int64_t checkpoint_every;
+  Split split;
+  std::int64_t segment;
+  bool delta;
+  bool channel_gate;
+  std::optional<Stream> stream;  ///< of the call, where known
 
   // Of matched arguments.
   std::int64_t batch() const { return q.size(0); }
   std::int64_t tokens() const { return q.size(1); }
-  std::int64_t heads() const { return q.size(2); }
-  std::int64_t value_heads() const { return v.size(2); }
-  std::int64_t key_dim() const { return q.size(3); }
-  std::int64_t value_dim() const { return v.size(3); }
-  /// The scale in use: K^-0.5 where none was given.
-  double used_scale() const;
   /// Those of cu_seqlens, which is on the CPU or has its numbers there, or the batch's rows.
   Sequences sequences() const;
   /// Where the states of one of the three tensors of states are.
@@ -64,40 +74,11 @@ struct PrefillCall {
 /// The arguments of op C as a call.
 template <class C>
 PrefillCall prefill_call(const typename C::Args& args, std::optional<Stream> stream = {}) {
-  PrefillCall call;
-  call.stream = stream;
-  call.op = C::kName;
-  call.q = args.q;
-  call.k = args.k;
-  call.v = args.v;
-  if constexpr (requires { args.beta; }) {
-    call.g = args.g;
-    call.beta = args.beta;
-    call.a_log = args.a_log;
-    call.dt_bias = args.dt_bias;
-    call.lower_bound = args.lower_bound;
-    call.beta_form = args.beta_form;
-    call.negative_eigenvalues = args.negative_eigenvalues;
-  } else {
-    call.decay = args.decay;
-  }
-  call.initial_state = args.initial_state;
-  call.cu_seqlens = args.cu_seqlens;
-  call.cu_seqlens_cpu = args.cu_seqlens_cpu;
-  call.o = args.o;
-  call.final_state = args.final_state;
-  call.checkpoints = args.checkpoints;
-  call.scale = args.scale;
-  call.gate = args.gate;
-  call.l2norm = args.l2norm;
-  call.state_layout = args.state_layout;
-  call.checkpoint_every = args.checkpoint_every;
-  call.split = args.split;
-  call.segment = args.segment;
-  call.delta = C::kKind.delta;
-  call.channel_gate = C::kKind.channel_gate;
-  return call;
+  return {C::kKind, args, stream};
 }
+/// A temporary would be gone before the call is used.
+template <class C>
+PrefillCall prefill_call(const typename C::Args&& args, std::optional<Stream> stream = {}) = delete;
 
 /// The problem of every prefill op; the fields that an op does not have keep their defaults.
 struct PrefillProblem {
@@ -136,8 +117,8 @@ struct PrefillProblem {
   /// Sizes first: the seven that print() always says.
   static constexpr auto shape_fields() {
     using P = PrefillProblem;
-    constexpr auto kHeads = static_cast<double>(kMaxPrefillHeads);
-    constexpr auto kDim = static_cast<double>(kMaxPrefillDim);
+    constexpr auto kHeads = static_cast<double>(kMaxHeads);
+    constexpr auto kDim = static_cast<double>(kMaxHeadDim);
     constexpr auto kTokens = static_cast<double>(kMaxPrefillTokens);
     return std::tuple{
         field("batch", &P::batch, "rows of the batch", 1, double{kMaxPrefillBatch}),
@@ -198,13 +179,6 @@ struct PrefillProblem {
 
 /// The fields that print() says whatever they are.
 inline constexpr std::size_t kAlwaysPrintedOfPrefill = 7;
-
-/// What of an op's definition its problems depend on.
-struct PrefillKind {
-  std::string_view op;
-  bool delta = true;         ///< the delta rule is applied: there are beta and g
-  bool channel_gate = true;  ///< g has a number for each channel
-};
 
 /// Completes and checks a problem parsed from pairs. ValueError.
 void complete_prefill(const PrefillKind& kind, const KeyValues& pairs, PrefillProblem& problem);

@@ -28,10 +28,10 @@ void match_bounds(const PrefillCall& call, PrefillNames& names) {
       .on(kCpuDevice)
       .contiguous()
       .verify();
-  EK_CHECK(names.batch.value() == 1, ErrorKind::kValue,
+  EK_CHECK(names.rows.value() == 1, ErrorKind::kValue,
            fmt::format("{}: q batch: expected 1 with cu_seqlens, got {}\n"
                        "  hint: packed sequences lie one behind the other in one row",
-                       call.op, names.batch.value()));
+                       call.op, names.rows.value()));
 }
 
 /// The sequences of a call whose tensors match, checked.
@@ -119,8 +119,7 @@ std::int64_t match_segment(const PrefillCall& call, const Sequences& sequences) 
   if (call.split == Split::kOff) return 0;
   const Device device = call.q.device();
   if (call.split == Split::kAuto && device.kind == DeviceKind::kCpu) return 0;
-  return split_policy(sequences, call.value_heads(), device_info(device), call.split, call.op)
-      .segment;
+  return split_segment(sequences, call.value_heads(), device_info(device), call.split, call.op);
 }
 
 /// The largest power of two up to 16 that divides addresses and strides, bytes.
@@ -201,10 +200,6 @@ PrefillProblem problem_of(const PrefillCall& call, const Sequences& sequences) {
 
 }  // namespace
 
-double PrefillCall::used_scale() const {
-  return scale != 0 ? scale : 1 / std::sqrt(static_cast<double>(key_dim()));
-}
-
 Sequences PrefillCall::sequences() const {
   if (!cu_seqlens.defined()) return {batch(), tokens()};
   return Sequences(read_bounds(op, cu_seqlens, cu_seqlens_cpu, stream));
@@ -219,36 +214,8 @@ States PrefillCall::states(const TensorView& tensor) const {
           .layout = state_layout};
 }
 
-void match_tokens(const PrefillCall& call, Role role, std::string_view argument,
-                  const TensorView& tensor, PrefillNames& names, Dim& heads, Dim& width,
-                  DTypeVar& dtype) {
-  ArgumentMatcher matcher(call.op, argument, tensor);
-  if (role == Role::kOutput) static_cast<void>(matcher.writable());
-  matcher.shape(names.batch, names.tokens, heads, width)
-      .dtype(dtype)
-      .on(names.device)
-      .last_contiguous()
-      .collapsible_rows(2)
-      .verify();
-}
-
-/// A number for each value head of each token.
-void match_numbers(const PrefillCall& call, std::string_view argument, const TensorView& tensor,
-                   PrefillNames& names, DTypeVar& dtype) {
-  ArgumentMatcher matcher(call.op, argument, tensor);
-  matcher.shape(names.batch, names.tokens, names.value_heads)
-      .dtype(dtype)
-      .on(names.device)
-      .last_contiguous()
-      .collapsible_rows()
-      .verify();
-}
-
 void match_prefill_inputs(const PrefillCall& call, PrefillNames& names) {
-  match_tokens(call, Role::kInput, "q", call.q, names, names.heads, names.key_dim, names.dtype);
-  match_tokens(call, Role::kInput, "k", call.k, names, names.heads, names.key_dim, names.dtype);
-  match_tokens(call, Role::kInput, "v", call.v, names, names.value_heads, names.value_dim,
-               names.dtype);
+  match_inputs(call, names);
   EK_CHECK(call.value_heads() % call.heads() == 0, ErrorKind::kValue,
            fmt::format("{}: v heads: expected a multiple of q's {}, got {}", call.op, call.heads(),
                        call.value_heads()));
@@ -265,7 +232,7 @@ PrefillProblem match_prefill(const PrefillCall& call, PrefillNames& names) {
   check_choice(call.op, "state_layout", call.state_layout);
   EK_CHECK(std::isfinite(call.scale), ErrorKind::kValue,
            fmt::format("{}: scale: expected a finite number, got {}", call.op, call.scale));
-  match_tokens(call, Role::kOutput, "o", call.o, names, names.value_heads, names.value_dim,
+  match_tokens(call.op, Role::kOutput, "o", call.o, names, names.value_heads, names.value_dim,
                names.dtype);
   const Sequences sequences = match_sequences(call);
   names.sequences.bind(call.op, call.cu_seqlens.defined() ? "cu_seqlens" : "q", sequences.count());

@@ -3,41 +3,24 @@
 // What the prefill ops accept: an op's match() takes the three steps in order, its gate and what
 // else is its own between the first two.
 
+#include <cstddef>
 #include <string_view>
 
 #include <einkorn/error.h>
-#include <einkorn/match.h>
 #include <fmt/format.h>
 
+#include "ops/linear_attention/match_call.h"
 #include "ops/linear_attention/prefill.h"
 #include "ops/rows.h"
 
 namespace einkorn::linear_attention {
 
-inline constexpr DTypeSet kPrefillFloats{kF32, kF16, kBF16};
+/// The names that the tensors of one call share; a row is one of the batch.
+struct PrefillNames : CallNames {
+  PrefillNames() : CallNames("batch", Range{1, kMaxPrefillBatch}, Range{0, kMaxPrefillTokens}) {}
 
-/// The names that the tensors of one call share.
-struct PrefillNames {
-  Dim batch{"batch", Range{1, kMaxPrefillBatch}};
-  Dim tokens{"tokens", Range{0, kMaxPrefillTokens}};
-  Dim heads{"heads", Range{1, kMaxPrefillHeads}};
-  Dim value_heads{"value_heads", Range{1, kMaxPrefillHeads}};
-  Dim key_dim{"key_dim", Range{1, kMaxPrefillDim}};
-  Dim value_dim{"value_dim", Range{1, kMaxPrefillDim}};
   Dim sequences{"sequences"};
-  DTypeVar dtype{"dtype", kPrefillFloats};
-  DTypeVar gate{"gate dtype", kPrefillFloats};
-  DTypeVar beta{"beta dtype", kPrefillFloats};
-  DeviceVar device;
 };
-
-/// A tensor [batch, tokens, heads, width].
-void match_tokens(const PrefillCall& call, Role role, std::string_view argument,
-                  const TensorView& tensor, PrefillNames& names, Dim& heads, Dim& width,
-                  DTypeVar& dtype);
-/// A tensor [batch, tokens, value heads].
-void match_numbers(const PrefillCall& call, std::string_view argument, const TensorView& tensor,
-                   PrefillNames& names, DTypeVar& dtype);
 
 /// ValueError for a number that is none of an enum's values.
 template <class Choice>

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -62,50 +64,86 @@ double whole_steps(const Load& load, std::int64_t value_heads, int multiprocesso
          steps(load.longest, load.total * columns, load.sequences * columns, multiprocessors);
 }
 
-/// Segments of so many chunks, of all sequences together.
-std::int64_t segments_for(const Sequences& sequences, std::int64_t chunks) {
-  std::int64_t count = 0;
-  for (std::int64_t i = 0; i < sequences.count(); ++i) {
-    count += ceil_div(sequences.length(i), chunks * kChunk);
-  }
-  return count;
-}
-
-double split_steps(const Sequences& sequences, const Load& load, std::int64_t chunks,
-                   std::int64_t value_heads, int multiprocessors) {
-  const std::int64_t segments = segments_for(sequences, chunks);
-  const std::int64_t columns = kBlocksPerHead * value_heads;
-  // The last segment of a sequence is in the second pass alone.
-  const std::int64_t first = (segments - load.sequences) * kPartialBlocksPerHead * value_heads;
-  const double merge = kMergeStep * static_cast<double>(ceil_div(load.longest, chunks) - 1);
-  return 2 * kStart + merge + kPartialStep * steps(chunks, first * chunks, first, multiprocessors) +
-         kSegmentStep * steps(chunks, load.total * columns, segments * columns, multiprocessors);
-}
-
-/// The best cut of the longest sequence into equal segments, which others are cut by, too.
+/// A cut of the longest sequence into equal segments, which others are cut by, too.
 struct Cut {
-  std::int64_t chunks = 0;  ///< of a segment; 0: there is none
+  std::int64_t chunks = 0;    ///< of a segment; 0: there is none
+  std::int64_t segments = 0;  ///< of all sequences together
   double steps = 0;
 };
 
+/// The cuts worth a look, their segments counted in one walk over the sequences.
+class Cuts {
+ public:
+  /// Into segments of `shortest` chunks and more.
+  Cuts(const Sequences& sequences, std::int64_t longest, std::int64_t shortest) {
+    for (const std::int64_t parts : kParts) {
+      const std::int64_t chunks = ceil_div(longest, parts);
+      if (chunks < shortest || chunks == longest) break;
+      cuts_[count_++].chunks = chunks;
+    }
+    if (count_ == 0) return;
+    for (std::int64_t i = 0; i < sequences.count(); ++i) add(chunks_of(sequences.length(i)));
+  }
+
+  std::span<Cut> all() { return std::span(cuts_).first(count_); }
+
+ private:
+  void add(std::int64_t chunks) {
+    for (Cut& cut : all()) {
+      // Most sequences beside a long one are shorter than its segments: a division less.
+      cut.segments += chunks > cut.chunks ? ceil_div(chunks, cut.chunks) : (chunks > 0 ? 1 : 0);
+    }
+  }
+
+  std::array<Cut, kParts.size()> cuts_{};
+  std::size_t count_ = 0;
+};
+
+double split_steps(const Cut& cut, const Load& load, std::int64_t value_heads,
+                   int multiprocessors) {
+  const std::int64_t columns = kBlocksPerHead * value_heads;
+  // The last segment of a sequence is in the second pass alone.
+  const std::int64_t first = (cut.segments - load.sequences) * kPartialBlocksPerHead * value_heads;
+  const double merge = kMergeStep * static_cast<double>(ceil_div(load.longest, cut.chunks) - 1);
+  return 2 * kStart + merge +
+         kPartialStep * steps(cut.chunks, first * cut.chunks, first, multiprocessors) +
+         kSegmentStep *
+             steps(cut.chunks, load.total * columns, cut.segments * columns, multiprocessors);
+}
+
 Cut best_cut(const Sequences& sequences, const Load& load, std::int64_t value_heads,
              int multiprocessors, std::int64_t shortest) {
+  Cuts cuts(sequences, load.longest, shortest);
   Cut best;
-  for (const std::int64_t parts : kParts) {
-    const std::int64_t chunks = ceil_div(load.longest, parts);
-    if (chunks < shortest || chunks == load.longest) break;
-    const double needed = split_steps(sequences, load, chunks, value_heads, multiprocessors);
-    if (best.chunks == 0 || needed < best.steps) best = {chunks, needed};
+  for (Cut& cut : cuts.all()) {
+    cut.steps = split_steps(cut, load, value_heads, multiprocessors);
+    if (best.chunks == 0 || cut.steps < best.steps) best = cut;
   }
   return best;
 }
 
-Decision enabled(const Sequences& sequences, std::int64_t chunks, std::string reason) {
-  return {true, chunks * kChunk, segments_for(sequences, chunks), std::move(reason)};
+/// What a decision rests on.
+enum class Ground : std::uint8_t { kOff, kCpu, kForced, kShort, kFull, kSteps };
+
+/// A decision and the numbers that decided.
+struct Verdict {
+  Ground ground = Ground::kOff;
+  std::int64_t longest = 0;  ///< of a sequence, chunks
+  double whole = 0;          ///< steps
+  Cut cut = {};              ///< the best that was looked at
+  bool enabled = false;
+};
+
+void check_force(const DeviceInfo& device, std::string_view who) {
+  if (device.device.kind != DeviceKind::kCpu) return;
+  throw NotSplittable(
+      fmt::format("{}: split: expected off or auto on a CPU, got force\n"
+                  "  hint: heads and columns are work enough for its threads",
+                  who));
 }
 
-Decision forced(const Sequences& sequences, const Load& load, std::int64_t value_heads,
-                int multiprocessors, std::string_view who) {
+Verdict forced(const Sequences& sequences, const Load& load, std::int64_t value_heads,
+               int multiprocessors, std::string_view who) {
   const Cut cut = best_cut(sequences, load, value_heads, multiprocessors, 1);
   if (cut.chunks == 0) {
     throw NotSplittable(
@@ -113,39 +151,65 @@ Decision forced(const Sequences& sequences, const Load& load, std::int64_t value
                     "at most {}\n  hint: split auto runs what cannot be cut in one piece",
                     who, kChunk, sequences.longest()));
   }
-  return enabled(sequences, cut.chunks, fmt::format("forced: segments of {} chunks", cut.chunks));
+  return {.ground = Ground::kForced, .cut = cut, .enabled = true};
 }
 
-}  // namespace
-
-Decision split_policy(const Sequences& sequences, std::int64_t value_heads,
-                      const DeviceInfo& device, Split mode, std::string_view who) {
-  if (mode == Split::kOff) return {.reason = "off"};
-  if (device.device.kind == DeviceKind::kCpu) {
-    if (mode == Split::kForce) {
-      throw NotSplittable(
-          fmt::format("{}: split: expected off or auto on a CPU, got force\n"
-                      "  hint: heads and columns are work enough for its threads",
-                      who));
-    }
-    return {.reason = "a CPU has threads enough for heads and columns alone"};
-  }
+Verdict judge(const Sequences& sequences, std::int64_t value_heads, const DeviceInfo& device,
+              Split mode, std::string_view who) {
+  if (mode == Split::kOff) return {.ground = Ground::kOff};
+  if (mode == Split::kForce) check_force(device, who);
+  if (device.device.kind == DeviceKind::kCpu) return {.ground = Ground::kCpu};
   const Load load = load_of(sequences);
   if (mode == Split::kForce) return forced(sequences, load, value_heads, device.sm_count, who);
   if (load.longest < 2 * kShortestSegment) {
-    return {.reason = fmt::format("the longest sequence has {} chunks, fewer than {}", load.longest,
-                                  2 * kShortestSegment)};
+    return {.ground = Ground::kShort, .longest = load.longest};
   }
   const double whole = whole_steps(load, value_heads, device.sm_count);
   // Work that fills the device to the end of the longest chain leaves nothing to win.
   if (load.total * kBlocksPerHead * value_heads >= load.longest * device.sm_count) {
-    return {.reason = fmt::format("{:.0f} steps whole, which fill the device", whole)};
+    return {.ground = Ground::kFull, .whole = whole};
   }
   const Cut cut = best_cut(sequences, load, value_heads, device.sm_count, kShortestSegment);
-  std::string numbers = fmt::format("{:.0f} steps whole, {:.0f} in segments of {} chunks", whole,
-                                    cut.steps, cut.chunks);
-  if (cut.steps >= kWorthwhile * whole) return {.reason = std::move(numbers)};
-  return enabled(sequences, cut.chunks, std::move(numbers));
+  return {.ground = Ground::kSteps,
+          .whole = whole,
+          .cut = cut,
+          .enabled = cut.steps < kWorthwhile * whole};
+}
+
+std::string reason_of(const Verdict& verdict) {
+  switch (verdict.ground) {
+    case Ground::kOff:
+      return "off";
+    case Ground::kCpu:
+      return "a CPU has threads enough for heads and columns alone";
+    case Ground::kForced:
+      return fmt::format("forced: segments of {} chunks", verdict.cut.chunks);
+    case Ground::kShort:
+      return fmt::format("the longest sequence has {} chunks, fewer than {}", verdict.longest,
+                         2 * kShortestSegment);
+    case Ground::kFull:
+      return fmt::format("{:.0f} steps whole, which fill the device", verdict.whole);
+    case Ground::kSteps:
+      break;
+  }
+  return fmt::format("{:.0f} steps whole, {:.0f} in segments of {} chunks", verdict.whole,
+                     verdict.cut.steps, verdict.cut.chunks);
+}
+
+}  // namespace
+
+std::int64_t split_segment(const Sequences& sequences, std::int64_t value_heads,
+                           const DeviceInfo& device, Split mode, std::string_view who) {
+  const Verdict verdict = judge(sequences, value_heads, device, mode, who);
+  return verdict.enabled ? verdict.cut.chunks * kChunk : 0;
+}
+
+Decision split_policy(const Sequences& sequences, std::int64_t value_heads,
+                      const DeviceInfo& device, Split mode, std::string_view who) {
+  const Verdict verdict = judge(sequences, value_heads, device, mode, who);
+  std::string reason = reason_of(verdict);
+  if (!verdict.enabled) return {.reason = std::move(reason)};
+  return {true, verdict.cut.chunks * kChunk, verdict.cut.segments, std::move(reason)};
 }
 
 Decision split_policy(std::span<const std::int64_t> lengths, std::int64_t value_heads,

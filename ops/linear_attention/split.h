@@ -59,6 +59,12 @@ Decision split_policy(std::span<const std::int64_t> lengths, std::int64_t value_
 Decision split_policy(const Sequences& sequences, std::int64_t value_heads,
                       const DeviceInfo& device, Split mode, std::string_view who = "split_policy");
 
+/// The segment of that decision, tokens, without its reason: nothing is formatted or allocated
+/// unless it throws. On the path of every call.
+std::int64_t split_segment(const Sequences& sequences, std::int64_t value_heads,
+                           const DeviceInfo& device, Split mode,
+                           std::string_view who = "split_policy");
+
 /// All sequences cut after every `segment` tokens, in order; an empty sequence has no segment.
 std::vector<Segment> segments_of(const Sequences& sequences, std::int64_t segment);
 

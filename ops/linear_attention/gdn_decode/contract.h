@@ -135,7 +135,7 @@ struct GdnDecode {
 
 namespace gdn_decode {
 
-/// The arguments as all decode ops have them.
+/// The arguments as all decode ops have them; they have to outlive what comes back.
 linear_attention::DecodeCall call_of(const GdnDecode::Args& args);
 
 /// Decodes on `stream`. `variant` names one ("smxx/rows_v1"); empty: the best that serves. Nothing

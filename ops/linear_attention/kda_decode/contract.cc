@@ -38,28 +38,7 @@ Tolerance KdaDecode::tolerance(const Problem& problem) {
 namespace kda_decode {
 
 DecodeCall call_of(const KdaDecode::Args& args) {
-  DecodeCall call;
-  call.op = KdaDecode::kName;
-  call.update = KdaDecode::kUpdate;
-  call.q = args.q;
-  call.k = args.k;
-  call.v = args.v;
-  call.g = args.g;
-  call.beta = args.beta;
-  call.a_log = args.a_log;
-  call.dt_bias = args.dt_bias;
-  call.state_indices = args.state_indices;
-  call.accepted = args.accepted;
-  call.state = args.state;
-  call.o = args.o;
-  call.scale = args.scale;
-  call.lower_bound = args.lower_bound;
-  call.gate = args.gate;
-  call.beta_form = args.beta_form;
-  call.negative_eigenvalues = args.negative_eigenvalues;
-  call.l2norm = args.l2norm;
-  call.state_layout = args.state_layout;
-  return call;
+  return {KdaDecode::kName, KdaDecode::kUpdate, args};
 }
 
 void run(const KdaDecode::Args& args, Stream stream, std::string_view variant) {

@@ -14,25 +14,7 @@ std::span<const Case> LightningDecode::cases() {
 }
 
 Inputs<LightningDecode::Args> LightningDecode::make_inputs(const Problem& problem, Rng& rng) {
-  Inputs<Args> inputs;
-  linear_attention::DecodeCall call;
-  call.op = kName;
-  call.update = kUpdate;
-  linear_attention::make_decode_inputs(problem, call, inputs.storage, rng);
-  Args& args = inputs.args;
-  args.q = call.q;
-  args.k = call.k;
-  args.v = call.v;
-  args.decay = call.decay;
-  args.state_indices = call.state_indices;
-  args.accepted = call.accepted;
-  args.state = call.state;
-  args.o = call.o;
-  args.scale = call.scale;
-  args.gate = call.gate;
-  args.l2norm = call.l2norm;
-  args.state_layout = call.state_layout;
-  return inputs;
+  return linear_attention::make_decode_inputs<LightningDecode>(problem, rng);
 }
 
 }  // namespace einkorn

@@ -38,22 +38,7 @@ Tolerance LightningDecode::tolerance(const Problem& problem) {
 namespace lightning_decode {
 
 DecodeCall call_of(const LightningDecode::Args& args) {
-  DecodeCall call;
-  call.op = LightningDecode::kName;
-  call.update = LightningDecode::kUpdate;
-  call.q = args.q;
-  call.k = args.k;
-  call.v = args.v;
-  call.decay = args.decay;
-  call.state_indices = args.state_indices;
-  call.accepted = args.accepted;
-  call.state = args.state;
-  call.o = args.o;
-  call.scale = args.scale;
-  call.gate = args.gate;
-  call.l2norm = args.l2norm;
-  call.state_layout = args.state_layout;
-  return call;
+  return {LightningDecode::kName, LightningDecode::kUpdate, args};
 }
 
 void run(const LightningDecode::Args& args, Stream stream, std::string_view variant) {

@@ -2,7 +2,6 @@
 
 #include <einkorn/dispatch.h>
 #include <einkorn/error.h>
-#include <einkorn/match.h>
 #include <fmt/format.h>
 
 #include "ops/linear_attention/prefill_match.h"
@@ -20,12 +19,7 @@ void match_decay(const Call& call, linear_attention::PrefillNames& names) {
   linear_attention::check_choice(call.op, "gate", call.gate);
   EK_CHECK(is_gate(call.gate), ErrorKind::kValue,
            fmt::format("{}: gate: expected log or factor, got {}", call.op, name(call.gate)));
-  einkorn::match(call.op, "decay", call.decay)
-      .shape(names.value_heads)
-      .dtype(kF32)
-      .on(names.device)
-      .contiguous()
-      .verify();
+  linear_attention::match_vector(call.op, "decay", call.decay, names);
 }
 
 }  // namespace

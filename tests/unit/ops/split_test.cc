@@ -15,8 +15,23 @@ namespace {
 
 using Lengths = std::vector<std::int64_t>;
 
+Sequences sequences_of(const Lengths& lengths) {
+  Lengths bounds{0};
+  for (const std::int64_t one : lengths) bounds.push_back(bounds.back() + one);
+  return Sequences(bounds);
+}
+
+/// The decision, which split_segment() has to come to as well.
+Decision decide_on(const DeviceInfo& device, const Lengths& lengths, std::int64_t heads,
+                   Split mode) {
+  Decision decision = split_policy(lengths, heads, device, mode);
+  EXPECT_EQ(split_segment(sequences_of(lengths), heads, device, mode), decision.segment)
+      << decision.reason;
+  return decision;
+}
+
 Decision decide(const Lengths& lengths, std::int64_t heads, Split mode = Split::kAuto) {
-  return split_policy(lengths, heads, find_device_info("h100"), mode);
+  return decide_on(find_device_info("h100"), lengths, heads, mode);
 }
 
 void expect_sound(const Decision& decision, const Lengths& lengths) {
@@ -27,9 +42,7 @@ void expect_sound(const Decision& decision, const Lengths& lengths) {
   }
   EXPECT_GT(decision.segment, 0);
   EXPECT_EQ(decision.segment % kChunk, 0);
-  Lengths bounds{0};
-  for (const std::int64_t one : lengths) bounds.push_back(bounds.back() + one);
-  const Sequences sequences(bounds);
+  const Sequences sequences = sequences_of(lengths);
   EXPECT_LT(decision.segment, sequences.longest());
   const auto segments = segments_of(sequences, decision.segment);
   EXPECT_EQ(static_cast<std::int64_t>(segments.size()), decision.segments);
@@ -96,10 +109,36 @@ TEST(SplitPolicy, ForceSaysWhenNothingCanBeCut) {
 }
 
 TEST(SplitPolicy, ACpuNeverSplits) {
-  const Decision decision = split_policy(Lengths{1 << 20}, 1, cpu_info(), Split::kAuto);
+  const Decision decision = decide_on(cpu_info(), {1 << 20}, 1, Split::kAuto);
   EXPECT_FALSE(decision.enabled);
   EXPECT_THAT(decision.reason, testing::HasSubstr("CPU"));
   EXPECT_THROW(split_policy(Lengths{1 << 20}, 1, cpu_info(), Split::kForce), NotSplittable);
+}
+
+TEST(SplitSegment, RefusesInTheSameWords) {
+  const DeviceInfo h100 = find_device_info("h100");
+  for (const DeviceInfo& device : {h100, cpu_info()}) {
+    const auto message = [&](auto&& call) -> std::string {
+      try {
+        call(Sequences({0, 64, 65}), 4, device, Split::kForce, "an_op");
+      } catch (const NotSplittable& error) {
+        return error.what();
+      }
+      return "nothing thrown";
+    };
+    const std::string of_policy = message([](const auto&... args) { split_policy(args...); });
+    const std::string of_segment = message([](const auto&... args) { split_segment(args...); });
+    EXPECT_THAT(of_policy, testing::StartsWith("an_op: split: expected "));
+    EXPECT_EQ(of_segment, of_policy);
+  }
+}
+
+TEST(SplitSegment, OfRowsIsThatOfTheirLengths) {
+  const DeviceInfo h100 = find_device_info("h100");
+  for (const std::int64_t rows : {1, 2, 5, 40}) {
+    const Decision decision = decide(Lengths(static_cast<std::size_t>(rows), 40007), 2);
+    EXPECT_EQ(split_segment(Sequences(rows, 40007), 2, h100, Split::kAuto), decision.segment);
+  }
 }
 
 TEST(SplitPolicy, EveryDecisionIsSound) {
@@ -113,7 +152,7 @@ TEST(SplitPolicy, EveryDecisionIsSound) {
           const std::int64_t longest =
               lengths.empty() ? 0 : *std::max_element(lengths.begin(), lengths.end());
           if (mode == Split::kForce && longest <= kChunk) continue;
-          expect_sound(split_policy(lengths, heads, find_device_info(device), mode), lengths);
+          expect_sound(decide_on(find_device_info(device), lengths, heads, mode), lengths);
         }
       }
     }
