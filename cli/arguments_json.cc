@@ -50,9 +50,11 @@ Json arguments_json(const OpDef& op) {
         row["alternative"] = one.alternative > 0 ? Json(one.alternative) : Json();
       }
       if (one.role == Role::kOutput) {
-        row["like"] = {{"tensor", one.like.tensor},
-                       {"shape", text_or_null(std::string(one.like.shape))},
-                       {"dtype", text_or_null(std::string(one.like.dtype))}};
+        row["like"] = one.like.tensor.empty()
+                          ? Json()
+                          : Json{{"tensor", one.like.tensor},
+                                 {"shape", text_or_null(std::string(one.like.shape))},
+                                 {"dtype", text_or_null(std::string(one.like.dtype))}};
       }
     }
     out.push_back(std::move(row));

@@ -30,7 +30,8 @@ HEAD = f'''"""The operators, one function each.
 Each takes arrays of one framework (PyTorch, NumPy, JAX or CuPy), all on one device, without copies.
 Work on a GPU is queued on the framework's current stream. Outputs that are not given are allocated
 by the framework; an optional output is an array to write to, or True to have it allocated; it is
-given back behind the result then. What an op updates in place has to be an array that can be
+given back behind the result then. One whose size follows from values is the caller's to make: an
+array, never True. What an op updates in place has to be an array that can be
 written; of JAX's, which cannot, the new one is given back behind the results. `variant` names the
 one implementation to use ("cpu/rows_v1", "reference"); without it configuration and list order
 decide, as `einkorn.explain` tells.
@@ -61,6 +62,11 @@ def annotation(argument: dict) -> str:
     return scalar_type(argument)
 
 
+def quoted(text: str) -> str:
+    """Literals, a line each, that are the text together."""
+    return "\n".join(map(json.dumps, textwrap.wrap(text, WIDTH - 20, drop_whitespace=False)))
+
+
 def source_of(op: dict) -> str:
     """The paragraph of the op's README that begins with its source."""
     readme = ROOT / "ops" / op["family"] / op["op"] / "README.md"
@@ -86,6 +92,8 @@ class Function:
 
     def rule(self, output: dict) -> str:
         like = output["like"]
+        if like is None:
+            return f"lambda {', '.join(names(self.inputs))}: (None, (), None)"
         tensor = like["tensor"]
         shape = like["shape"] or f"{operand(tensor)}.shape"
         dtype = json.dumps(like["dtype"]) if like["dtype"] else "None"
@@ -99,6 +107,9 @@ class Function:
         scalars = ", ".join(f'"{a["name"]}": {literal(a)}' for a in self.scalars)
         models = ", ".join(f'"{one["name"]}": {models_of(one)!r}' for one in self.outputs)
         rules = "".join(f"{self.rule(one)},\n" for one in self.outputs)
+        given = [one for one in self.outputs if one["like"] is None]
+        docs = ", ".join(f'"{one["name"]}": ({quoted(one["doc"])})' for one in given)
+        given_outputs = f"given_outputs={{{docs}}},\n" if given else ""
         return (
             f"_{self.op['op']} = Op(\n"
             f'"{self.op["op"]}",\n'
@@ -109,6 +120,7 @@ class Function:
             f"models={{{models}}},\n"
             f"rules=({rules}),\n"
             f"scalars={{{scalars}}},\n"
+            f"{given_outputs}"
             ")\n"
         )
 
@@ -119,7 +131,8 @@ class Function:
         parts.append("*")
         parts += [f"{a['name']}: {annotation(a)} = {literal(a)}" for a in self.scalars]
         for one in self.outputs:
-            kind = "Array | bool | None" if one["optional"] else "Array | None"
+            asked = one["optional"] and one["like"] is not None
+            kind = "Array | bool | None" if asked else "Array | None"
             parts.append(f"{self.shown(one)}: {kind} = None")
         parts.append("variant: str | None = None")
         # With JAX also what is updated in place comes back.
@@ -142,7 +155,9 @@ class Function:
         for one in self.scalars:
             lines.append(entry(one["name"], one["doc"]))
         for one in self.outputs:
-            extra = "output" if not one["optional"] else "optional output"
+            extra = "optional output" if one["optional"] else "output"
+            if one["like"] is None:
+                extra += ", which the caller makes"
             lines.append(entry(self.shown(one), f"{extra}, {one['doc']}"))
         lines.append(entry("variant", "the one implementation to use"))
         if source := source_of(self.op):

@@ -21,6 +21,8 @@ class Arguments:
         known = set(names(self.inputs))
         for one in self.outputs:
             like = one["like"]
+            if like is None:
+                continue
             used = identifiers(like["tensor"]) | identifiers(like["shape"] or "()")
             if unknown := used - known:
                 raise SystemExit(f"{self.op}: {one['name']}: Like names {sorted(unknown)}")
@@ -54,8 +56,8 @@ def identifiers(expression: str) -> set[str]:
 
 
 def models_of(output: dict) -> tuple[str, ...]:
-    """The inputs that it may be like."""
-    return tuple(sorted(identifiers(output["like"]["tensor"])))
+    """The inputs that it may be like; none: only the caller makes it."""
+    return () if output["like"] is None else tuple(sorted(identifiers(output["like"]["tensor"])))
 
 
 def operand(expression: str) -> str:

@@ -48,9 +48,10 @@ constexpr bool is_read(Role role) { return role != Role::kOutput; }
 /// How a caller's framework allocates an output it was not given. `tensor` and `shape` are Python
 /// expressions over the names of the inputs, where an input left out is None.
 struct Like {
-  std::string_view tensor;      ///< gives the framework, the device and, unless named, the dtype
-  std::string_view shape = {};  ///< empty: the tensor's
-  std::string_view dtype = {};  ///< "f32"; "f32+": f32, or f64 for a tensor in f64; empty: its
+  std::string_view tensor = {};  ///< gives the framework, the device and, unless named, the dtype;
+                                 ///< empty: the caller allocates it
+  std::string_view shape = {};   ///< empty: the tensor's
+  std::string_view dtype = {};   ///< "f32"; "f32+": f32, or f64 for a tensor in f64; empty: its
 };
 
 template <class A>
@@ -105,6 +106,12 @@ template <class A>
 constexpr TensorDeclaration<A> optional_output(std::string_view name, TensorView A::* member,
                                                Like like, std::string_view doc) {
   return {name, member, Role::kOutput, true, like, doc};
+}
+/// Written only when given, and no binding makes it: its size follows from values, not from shapes.
+template <class A>
+constexpr TensorDeclaration<A> given_output(std::string_view name, TensorView A::* member,
+                                            std::string_view doc) {
+  return {name, member, Role::kOutput, true, {}, doc};
 }
 template <class A, class T>
   requires(std::same_as<T, bool> || std::same_as<T, int> || std::same_as<T, std::int64_t> ||

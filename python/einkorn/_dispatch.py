@@ -126,8 +126,14 @@ def described(rule: Rule, inputs: tuple[Any, ...]) -> tuple[Any, tuple[int, ...]
 
 
 def missing(op: Op, output: str) -> Exception:
-    """What to raise where the tensor that an output is like was left out of the call."""
+    """What to raise where the tensor that an output is like was left out, or where it has none."""
     models = op.models[output]
+    if output in op.given_outputs:
+        return ValueError(
+            f"{op.name}: {output}: expected an array, got True\n"
+            "  hint: its size follows from values, so the caller has to make it: "
+            f"{op.given_outputs[output]}"
+        )
     if len(models) == 1:
         return ValueError(
             f"{op.name}: {output}: expected not to be asked for without {models[0]}, "

@@ -14,12 +14,20 @@ def call(
     variant: str | None,
 ) -> Any:
     for name, one in zip(op.outputs, outputs, strict=True):
-        if one is not None and one is not True and one is not False:
-            shown = "out" if name == "y" else name
+        if one is None or one is False:
+            continue
+        refusal = (
+            f"{op.name}: {op.shown(name)}: expected no array with inputs of JAX, whose arrays "
+            f"cannot be written, got {'True' if one is True else 'one'}\n"
+        )
+        if name in op.given_outputs:
             raise TypeError(
-                f"{op.name}: {shown}: expected no array with inputs of JAX, whose arrays cannot be "
-                "written, got one\n"
-                "  hint: leave it out; donate an argument of jax.jit to save memory"
+                f"{refusal}  hint: only the caller can make it, as its size follows from values: "
+                "call with arrays of NumPy or PyTorch"
+            )
+        if one is not True:
+            raise TypeError(
+                f"{refusal}  hint: leave it out; donate an argument of jax.jit to save memory"
             )
     try:
         check_frameworks(op, op.inputs, inputs)

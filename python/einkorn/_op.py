@@ -22,6 +22,7 @@ class Op:
         "_torch_function",
         "_wrap",
         "direct",
+        "given_outputs",
         "inouts",
         "inputs",
         "models",
@@ -43,6 +44,7 @@ class Op:
         models: dict[str, tuple[str, ...]],
         rules: tuple[Rule, ...],
         scalars: dict[str, bool | int | float | str],
+        given_outputs: dict[str, str] | None = None,
     ) -> None:
         self.name = name
         self.inputs = inputs
@@ -50,7 +52,10 @@ class Op:
         self.inouts = inouts
         self.outputs = outputs
         self.optional_outputs = optional_outputs
-        #: By output, the inputs that it may be like.
+        #: Of the optional outputs those that only the caller can make, since their sizes follow
+        #: from values, each with what it has to be.
+        self.given_outputs = given_outputs or {}
+        #: By output, the inputs that it may be like; none for one that only the caller can make.
         self.models = models
         self.rules = rules
         self.scalars = scalars
@@ -95,6 +100,11 @@ class Op:
 
     def required(self, output: str) -> bool:
         return output not in self.optional_outputs
+
+    def shown(self, output: str) -> str:
+        """What its parameter of the op's function is called."""
+        required = [name for name in self.outputs if self.required(name)]
+        return "out" if required == [output] else output
 
     def updated(self, inputs: tuple[Any, ...]) -> list[Any]:
         """Of a call's inputs those that it writes."""

@@ -3,7 +3,8 @@
 Each takes arrays of one framework (PyTorch, NumPy, JAX or CuPy), all on one device, without copies.
 Work on a GPU is queued on the framework's current stream. Outputs that are not given are allocated
 by the framework; an optional output is an array to write to, or True to have it allocated; it is
-given back behind the result then. What an op updates in place has to be an array that can be
+given back behind the result then. One whose size follows from values is the caller's to make: an
+array, never True. What an op updates in place has to be an array that can be
 written; of JAX's, which cannot, the new one is given back behind the results. `variant` names the
 one implementation to use ("cpu/rows_v1", "reference"); without it configuration and list order
 decide, as `einkorn.explain` tells.
@@ -392,7 +393,7 @@ _gdn_prefill = Op(
     ),
     outputs=("o", "final_state", "checkpoints"),
     optional_outputs=("final_state", "checkpoints"),
-    models={"o": ("v",), "final_state": ("q",), "checkpoints": ("q",)},
+    models={"o": ("v",), "final_state": ("q",), "checkpoints": ()},
     rules=(
         lambda q, k, v, g, beta, a_log, dt_bias, initial_state, cu_seqlens, cu_seqlens_cpu: (
             v,
@@ -412,9 +413,9 @@ _gdn_prefill = Op(
             "f32",
         ),
         lambda q, k, v, g, beta, a_log, dt_bias, initial_state, cu_seqlens, cu_seqlens_cpu: (
-            q,
-            (0, v.shape[2], q.shape[3], v.shape[3]),
-            "f32",
+            None,
+            (),
+            None,
         ),
     ),
     scalars={
@@ -428,6 +429,12 @@ _gdn_prefill = Op(
         "checkpoint_every": 0,
         "split": "auto",
         "segment": 0,
+    },
+    given_outputs={
+        "checkpoints": (
+            "[stored, value_heads, ...], contiguous, f32 or bf16: the state after every "
+            "checkpoint_every tokens of each sequence, sequences in order"
+        )
     },
 )
 
@@ -456,7 +463,7 @@ def gdn_prefill(
     segment: int = 0,
     out: Array | None = None,
     final_state: Array | bool | None = None,
-    checkpoints: Array | bool | None = None,
+    checkpoints: Array | None = None,
     variant: str | None = None,
 ) -> Array | tuple[Array, ...]:
     """gated delta rule over whole sequences: a decay for each head
@@ -490,8 +497,9 @@ def gdn_prefill(
         out: output, like v
         final_state: optional output, the states after the last tokens, as initial_state; may be
             exactly it
-        checkpoints: optional output, [stored, value_heads, ...], contiguous, f32 or bf16: the
-            state after every checkpoint_every tokens of each sequence, sequences in order
+        checkpoints: optional output, which the caller makes, [stored, value_heads, ...],
+            contiguous, f32 or bf16: the state after every checkpoint_every tokens of each
+            sequence, sequences in order
         variant: the one implementation to use
 
     Source: Yang, Kautz and Hatamizadeh 2024, "Gated Delta Networks: Improving Mamba2 with Delta
@@ -674,7 +682,7 @@ _kda_prefill = Op(
     ),
     outputs=("o", "final_state", "checkpoints"),
     optional_outputs=("final_state", "checkpoints"),
-    models={"o": ("v",), "final_state": ("q",), "checkpoints": ("q",)},
+    models={"o": ("v",), "final_state": ("q",), "checkpoints": ()},
     rules=(
         lambda q, k, v, g, beta, a_log, dt_bias, initial_state, cu_seqlens, cu_seqlens_cpu: (
             v,
@@ -694,9 +702,9 @@ _kda_prefill = Op(
             "f32",
         ),
         lambda q, k, v, g, beta, a_log, dt_bias, initial_state, cu_seqlens, cu_seqlens_cpu: (
-            q,
-            (0, v.shape[2], q.shape[3], v.shape[3]),
-            "f32",
+            None,
+            (),
+            None,
         ),
     ),
     scalars={
@@ -710,6 +718,12 @@ _kda_prefill = Op(
         "checkpoint_every": 0,
         "split": "auto",
         "segment": 0,
+    },
+    given_outputs={
+        "checkpoints": (
+            "[stored, value_heads, ...], contiguous, f32 or bf16: the state after every "
+            "checkpoint_every tokens of each sequence, sequences in order"
+        )
     },
 )
 
@@ -738,7 +752,7 @@ def kda_prefill(
     segment: int = 0,
     out: Array | None = None,
     final_state: Array | bool | None = None,
-    checkpoints: Array | bool | None = None,
+    checkpoints: Array | None = None,
     variant: str | None = None,
 ) -> Array | tuple[Array, ...]:
     """Kimi delta attention over whole sequences: a decay for each channel
@@ -772,8 +786,9 @@ def kda_prefill(
         out: output, like v
         final_state: optional output, the states after the last tokens, as initial_state; may be
             exactly it
-        checkpoints: optional output, [stored, value_heads, ...], contiguous, f32 or bf16: the
-            state after every checkpoint_every tokens of each sequence, sequences in order
+        checkpoints: optional output, which the caller makes, [stored, value_heads, ...],
+            contiguous, f32 or bf16: the state after every checkpoint_every tokens of each
+            sequence, sequences in order
         variant: the one implementation to use
 
     Source: Kimi Team 2025, "Kimi Linear: An Expressive, Efficient Attention Architecture". Value
@@ -915,7 +930,7 @@ _lightning_prefill = Op(
     inputs=("q", "k", "v", "decay", "initial_state", "cu_seqlens", "cu_seqlens_cpu"),
     outputs=("o", "final_state", "checkpoints"),
     optional_outputs=("final_state", "checkpoints"),
-    models={"o": ("v",), "final_state": ("q",), "checkpoints": ("q",)},
+    models={"o": ("v",), "final_state": ("q",), "checkpoints": ()},
     rules=(
         lambda q, k, v, decay, initial_state, cu_seqlens, cu_seqlens_cpu: (v, v.shape, None),
         lambda q, k, v, decay, initial_state, cu_seqlens, cu_seqlens_cpu: (
@@ -930,11 +945,7 @@ _lightning_prefill = Op(
             else initial_state.shape,
             "f32",
         ),
-        lambda q, k, v, decay, initial_state, cu_seqlens, cu_seqlens_cpu: (
-            q,
-            (0, v.shape[2], q.shape[3], v.shape[3]),
-            "f32",
-        ),
+        lambda q, k, v, decay, initial_state, cu_seqlens, cu_seqlens_cpu: (None, (), None),
     ),
     scalars={
         "scale": 0.0,
@@ -944,6 +955,12 @@ _lightning_prefill = Op(
         "checkpoint_every": 0,
         "split": "auto",
         "segment": 0,
+    },
+    given_outputs={
+        "checkpoints": (
+            "[stored, value_heads, ...], contiguous, f32 or bf16: the state after every "
+            "checkpoint_every tokens of each sequence, sequences in order"
+        )
     },
 )
 
@@ -966,7 +983,7 @@ def lightning_prefill(
     segment: int = 0,
     out: Array | None = None,
     final_state: Array | bool | None = None,
-    checkpoints: Array | bool | None = None,
+    checkpoints: Array | None = None,
     variant: str | None = None,
 ) -> Array | tuple[Array, ...]:
     """lightning attention over whole sequences: a fixed decay for each head
@@ -993,8 +1010,9 @@ def lightning_prefill(
         out: output, like v
         final_state: optional output, the states after the last tokens, as initial_state; may be
             exactly it
-        checkpoints: optional output, [stored, value_heads, ...], contiguous, f32 or bf16: the
-            state after every checkpoint_every tokens of each sequence, sequences in order
+        checkpoints: optional output, which the caller makes, [stored, value_heads, ...],
+            contiguous, f32 or bf16: the state after every checkpoint_every tokens of each
+            sequence, sequences in order
         variant: the one implementation to use
 
     Source: Qin et al. 2024, "Lightning Attention-2: A Free Lunch for Handling Unlimited Sequence

@@ -117,6 +117,13 @@ class TestRegistry:
         edit(tree, path, old, new)
         assert any(message in one for one in messages(tree, "registry"))
 
+    def test_an_output_that_only_the_caller_makes(self, tree):
+        given = 'given_output("y", &Args::y, "like x")'
+        edit(tree, "ops/toy/scale/contract.h", 'output("y", &Args::y, Like{"x"}, "like x")', given)
+        assert messages(tree) == []
+        edit(tree, "python/einkorn/torch/_kernels/scale.py", "Tensor(a!) y", "Tensor y")
+        assert any("y is written" in one for one in messages(tree, "registry"))
+
     def test_one_file_of_kernels_serves_as_well(self, tree):
         (tree / "python/einkorn/torch/_kernels/scale.py").rename(
             tree / "python/einkorn/torch/_kernels.py"

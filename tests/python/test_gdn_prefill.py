@@ -74,10 +74,14 @@ def test_packed(dtype):
 def test_checkpoints():
     q, k, v, g, beta = calls(tokens=130, batch=1)
     stored = np.zeros((2, VALUE_HEADS, K, V), np.float32)
-    ops.gdn_prefill(q, k, v, g, beta, checkpoint_every=64, checkpoints=stored)
+    o, back = ops.gdn_prefill(q, k, v, g, beta, checkpoint_every=64, checkpoints=stored)
+    assert back is stored
+    np.testing.assert_array_equal(o, ops.gdn_prefill(q, k, v, g, beta))
     for i in range(2):
         part = (x[:, : 64 * (i + 1)] for x in (q, k, v, factor(g), beta))
         np.testing.assert_allclose(stored[i], definition(*part)[1][0], **CLOSE)
+    with pytest.raises(ValueError, match="checkpoints: expected an array, got True"):
+        ops.gdn_prefill(q, k, v, g, beta, checkpoint_every=64, checkpoints=True)
 
 
 def test_raw_forms():

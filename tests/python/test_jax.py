@@ -200,6 +200,15 @@ class TestBadInput:
         with pytest.raises(TypeError, match="rstd: expected no array"):
             ops.rms_norm(self.X, rstd=np.zeros(4, np.float32))
 
+    @pytest.mark.parametrize("given", [True, np.zeros((1, 2, 8, 8), np.float32)])
+    def test_output_that_only_the_caller_makes(self, given):
+        """It is never there; without it the call is as every other."""
+        x = jnp.ones((1, 70, 2, 8), jnp.float32)
+        match = r"checkpoints: expected no array with inputs of JAX.*\n  hint: only the caller"
+        with pytest.raises(TypeError, match=match):
+            ops.lightning_prefill(x, x, x, -x[0, 0, :, 0], checkpoint_every=64, checkpoints=given)
+        assert ops.lightning_prefill(x, x, x, -x[0, 0, :, 0], checkpoints=False).shape == x.shape
+
     def test_mixed_frameworks(self):
         with pytest.raises(TypeError, match=r"weight: expected an array of jax .*\n.*einkorn\.jax"):
             ops.rms_norm(self.X, np.ones(64, np.float32))

@@ -69,10 +69,14 @@ def test_packed(dtype):
 def test_checkpoints():
     q, k, v, g, beta = calls(tokens=130, batch=1)
     stored = np.zeros((2, VALUE_HEADS, K, V), np.float32)
-    ops.kda_prefill(q, k, v, g, beta, checkpoint_every=64, checkpoints=stored)
+    o, back = ops.kda_prefill(q, k, v, g, beta, checkpoint_every=64, checkpoints=stored)
+    assert back is stored
+    np.testing.assert_array_equal(o, ops.kda_prefill(q, k, v, g, beta))
     for i in range(2):
         part = (x[:, : 64 * (i + 1)] for x in (q, k, v, np.exp(g), beta))
         np.testing.assert_allclose(stored[i], definition(*part)[1][0], **CLOSE)
+    with pytest.raises(ValueError, match="checkpoints: expected an array, got True"):
+        ops.kda_prefill(q, k, v, g, beta, checkpoint_every=64, checkpoints=True)
 
 
 def test_raw_forms():

@@ -73,10 +73,14 @@ def test_packed(dtype):
 def test_checkpoints():
     q, k, v, decay = calls(tokens=130, batch=1)
     stored = np.zeros((2, VALUE_HEADS, K, V), np.float32)
-    ops.lightning_prefill(q, k, v, decay, checkpoint_every=64, checkpoints=stored)
+    o, back = ops.lightning_prefill(q, k, v, decay, checkpoint_every=64, checkpoints=stored)
+    assert back is stored
+    np.testing.assert_array_equal(o, ops.lightning_prefill(q, k, v, decay))
     for i in range(2):
         part = (x[:, : 64 * (i + 1)] for x in (q, k, v))
         np.testing.assert_allclose(stored[i], expected(*part, decay)[1][0], **CLOSE)
+    with pytest.raises(ValueError, match="checkpoints: expected an array, got True"):
+        ops.lightning_prefill(q, k, v, decay, checkpoint_every=64, checkpoints=True)
 
 
 def test_factor():

@@ -95,9 +95,11 @@ def prefill_calls():
         packed = (*start, t(3, *state[1:]), torch.tensor([0, 2, 2, 5]))
         calls[name] = [(start, {}), (packed, {"l2norm": True})]
         calls[f"{name}_final_state"] = [(start, {}), (packed, {"scale": 1.0})]
-        stored = {"checkpoint_every": 64}
-        calls[f"{name}_checkpoints"] = calls[f"{name}_final_state_checkpoints"] = [(start, stored)]
-        calls[f"{name}_out"] = [(start, {"o": t(*v), "final_state": t(*state)})]
+        stored = {"checkpoint_every": 64, "checkpoints": t(0, *state[1:])}
+        calls[f"{name}_out"] = [
+            (start, {"o": t(*v), "final_state": t(*state)}),
+            (start, {"o": t(*v), **stored}),
+        ]
     return calls
 
 

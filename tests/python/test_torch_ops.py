@@ -28,9 +28,48 @@ def test_every_op_has_its_operators():
     names = {form.name for form in FORMS}
     for name, op in ops.TABLE.items():
         assert f"{name}_out" in names
-        assert op.optional_outputs == () or f"{name}_{'_'.join(op.optional_outputs)}" in names
+        # Those without a model only the caller makes, for the form that writes to given tensors.
+        asked = [one for one in op.optional_outputs if op.models[one]]
+        assert not asked or f"{name}_{'_'.join(asked)}" in names
     for form in FORMS:
         assert getattr(K, form.name).default is form.operator
+
+
+def test_an_output_that_only_the_caller_makes():
+    torch.manual_seed(0)
+    q, k, v = torch.randn(1, 70, 2, 8), 0.3 * torch.randn(1, 70, 2, 8), torch.randn(1, 70, 2, 8)
+    decay = -torch.rand(2)
+    stored = torch.full((1, 2, 8, 8), torch.nan)
+    o, back = ops.lightning_prefill(q, k, v, decay, checkpoint_every=64, checkpoints=stored)
+    assert back is stored
+    assert torch.equal(o, ops.lightning_prefill(q, k, v, decay))
+    wanted = ops.lightning_prefill(q[:, :64], k[:, :64], v[:, :64], decay, final_state=True)[1]
+    torch.testing.assert_close(stored, wanted)
+    # The error says of what shape it has to be.
+    match = r"checkpoints: expected an array, got True\n.*make it: \[stored, value_heads, ...\]"
+    for out in (None, torch.empty_like(v)):
+        with pytest.raises(ValueError, match=match):
+            ops.lightning_prefill(q, k, v, decay, checkpoint_every=64, checkpoints=True, out=out)
+
+
+@pytest.mark.parametrize(
+    ("stored", "message"),
+    [
+        (torch.empty(1, 2, 8, 8), "checkpoints device: expected meta, got cpu"),
+        (torch.empty(3, device="meta"), "checkpoints rank: expected 4, got 1"),
+        (torch.empty(1, 3, 8, 8, device="meta"), "checkpoints shape: expected .1, 2, 8, 8"),
+        (
+            torch.empty(1, 2, 8, 8, device="meta", dtype=torch.float16),
+            "checkpoints dtype: expected torch.float32 or torch.bfloat16, got torch.float16",
+        ),
+    ],
+)
+def test_meta_tensors_of_an_output_that_only_the_caller_makes(stored, message):
+    q, k, v, decay = (torch.empty(s, device="meta") for s in (*[(1, 70, 2, 8)] * 3, (2,)))
+    good = torch.empty(5, 2, 8, 8, device="meta")
+    assert ops.lightning_prefill(q, k, v, decay, checkpoint_every=64, checkpoints=good)[1] is good
+    with pytest.raises((TypeError, ValueError), match=message):
+        ops.lightning_prefill(q, k, v, decay, checkpoint_every=64, checkpoints=stored)
 
 
 def test_fakes_are_named_functions_of_the_ops_module():

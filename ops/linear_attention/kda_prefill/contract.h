@@ -107,12 +107,9 @@ struct KdaPrefill {
                             "initial_state.shape",
                    .dtype = "f32"},
               "the states after the last tokens, as initial_state; may be exactly it"),
-          optional_output("checkpoints", &Args::checkpoints,
-                          Like{.tensor = "q",
-                               .shape = "(0, v.shape[2], q.shape[3], v.shape[3])",
-                               .dtype = "f32"},
-                          "[stored, value_heads, ...], contiguous, f32 or bf16: the state after "
-                          "every checkpoint_every tokens of each sequence, sequences in order"),
+          given_output("checkpoints", &Args::checkpoints,
+                       "[stored, value_heads, ...], contiguous, f32 or bf16: the state after every "
+                       "checkpoint_every tokens of each sequence, sequences in order"),
           scalar("scale", &Args::scale, "of q; 0: K^-0.5"),
           scalar("lower_bound", &Args::lower_bound, "of gate lower_bound: at least -5, below 0"),
           scalar("gate", &Args::gate, "what g holds"),

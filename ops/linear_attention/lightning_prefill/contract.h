@@ -89,12 +89,9 @@ struct LightningPrefill {
                             "initial_state.shape",
                    .dtype = "f32"},
               "the states after the last tokens, as initial_state; may be exactly it"),
-          optional_output("checkpoints", &Args::checkpoints,
-                          Like{.tensor = "q",
-                               .shape = "(0, v.shape[2], q.shape[3], v.shape[3])",
-                               .dtype = "f32"},
-                          "[stored, value_heads, ...], contiguous, f32 or bf16: the state after "
-                          "every checkpoint_every tokens of each sequence, sequences in order"),
+          given_output("checkpoints", &Args::checkpoints,
+                       "[stored, value_heads, ...], contiguous, f32 or bf16: the state after every "
+                       "checkpoint_every tokens of each sequence, sequences in order"),
           scalar("scale", &Args::scale, "of q; 0: K^-0.5"),
           scalar("gate", &Args::gate, "what decay holds: log or factor"),
           scalar("l2norm", &Args::l2norm, "q and k are divided by sqrt(sum of squares + 1e-6)"),

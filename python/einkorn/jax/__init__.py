@@ -6,7 +6,8 @@
 The functions are those of `einkorn.ops`, which takes JAX arrays as well; here whatever
 `jax.numpy.asarray` takes is an array. Ops run by XLA's foreign function calls, on the CPU and on
 CUDA where JAX has it; no Python runs during a call. Arrays of JAX cannot be written, so outputs
-cannot be given, only asked for (`rstd=True`). Scalars are part of the compiled program: Python
+cannot be given, only asked for (`rstd=True`); one that only the caller can make, such as
+`checkpoints` of kda_prefill, is not to be had. Scalars are part of the compiled program: Python
 numbers, not traced ones.
 """
 

@@ -5,6 +5,7 @@ Sizes are compared by torch._check, which keeps symbolic ones symbolic.
 """
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -327,6 +328,19 @@ RULES: dict[str, Callable[..., None]] = {
 }
 
 
+def _checkpoints(given: _Arguments, output: Tensor, inputs: Sequence[Any]) -> None:
+    """The states of the prefill ops, as many as the sequences' lengths give."""
+    given.dtype("checkpoints", output, (torch.float32, torch.bfloat16))
+    v = inputs[2]
+    _heads(given, "checkpoints", output, (None, v.shape[2], None, None))
+
+
+#: By name, what is known of an output that only the caller can make, whichever op has it.
+GIVEN_RULES: dict[str, Callable[[_Arguments, Tensor, Sequence[Any]], None]] = {
+    "checkpoints": _checkpoints,
+}
+
+
 #: By number, the input of an op that is on the CPU wherever the others are.
 ON_CPU = {"gdn_prefill": 9, "kda_prefill": 9, "lightning_prefill": 6}
 
@@ -357,3 +371,12 @@ def check_output(op: str, name: str, output: Tensor, model: Tensor, shape: Seque
     if output.device != model.device:
         raise TypeError(f"{op}: {name} device: expected {model.device}, got {output.device}")
     _Arguments(op).shape(name, output, shape)
+
+
+def check_given_output(op: str, name: str, output: Tensor, inputs: Sequence[Tensor | None]) -> None:
+    """As check_output, for one whose size follows from values, which nobody sees here."""
+    first = next(one for one in inputs if one is not None)
+    if output.device != first.device:
+        raise TypeError(f"{op}: {name} device: expected {first.device}, got {output.device}")
+    if rule := GIVEN_RULES.get(name):
+        rule(_Arguments(op), output, inputs)

@@ -6,7 +6,7 @@ from torch import Tensor
 
 from .._dispatch import allocated, described, missing
 from ._allocation import empty
-from ._checks import check, check_output
+from ._checks import check, check_given_output, check_output
 from ._forms import Form
 
 
@@ -26,6 +26,9 @@ def fake_out(
     check(op.name, *inputs)
     for name, rule, output in zip(op.outputs, op.rules, outputs, strict=True):
         if output is None:
+            continue
+        if name in op.given_outputs:
+            check_given_output(op.name, name, output, inputs)
             continue
         model, shape, _ = described(rule, inputs)
         if model is None:

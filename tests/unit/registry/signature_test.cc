@@ -31,6 +31,7 @@ struct Args {
   TensorView state;
   TensorView y;
   TensorView sums;
+  TensorView found;
   double eps = 0.5;
   float gain = 2;
   int offset = -1;
@@ -46,6 +47,7 @@ struct Args {
         output("y", &Args::y, Like{"x"}, "like x"),
         optional_output("sums", &Args::sums,
                         Like{.tensor = "x", .shape = "x.shape[:-1]", .dtype = "f32"}, "[...]"),
+        given_output("found", &Args::found, "[count]"),
         scalar("eps", &Args::eps, "small"),
         scalar("gain", &Args::gain, "a factor"),
         scalar("offset", &Args::offset, "added"),
@@ -71,12 +73,13 @@ TEST(Signature, TensorsComeInOrderWithTheirRoles) {
                    (is_written(role) ? " out" : ""));
     EXPECT_FALSE(view.defined());
   });
-  EXPECT_THAT(seen, ElementsAre("x in", "mask in", "state in out", "y out", "sums out"));
+  EXPECT_THAT(seen,
+              ElementsAre("x in", "mask in", "state in out", "y out", "sums out", "found out"));
 }
 
 TEST(Signature, DescribesTensors) {
   const auto all = describe_arguments<Args>();
-  ASSERT_EQ(all.size(), 11U);
+  ASSERT_EQ(all.size(), 12U);
   EXPECT_FALSE(named(all, "x").optional);
   EXPECT_TRUE(named(all, "mask").optional);
   EXPECT_EQ(named(all, "y").role, Role::kOutput);
@@ -84,6 +87,9 @@ TEST(Signature, DescribesTensors) {
   EXPECT_FALSE(named(all, "state").optional);
   EXPECT_EQ(named(all, "sums").like.shape, "x.shape[:-1]");
   EXPECT_EQ(named(all, "sums").like.dtype, "f32");
+  EXPECT_EQ(named(all, "found").role, Role::kOutput);
+  EXPECT_TRUE(named(all, "found").optional);
+  EXPECT_TRUE(named(all, "found").like.tensor.empty());
   EXPECT_EQ(named(all, "mask").offset, offsetof(Args, mask));
 }
 
@@ -112,7 +118,10 @@ TEST(Signature, EveryOpDeclaresInputsThenOutputsThenScalars) {
       stage = own;
       EXPECT_FALSE(one.doc.empty()) << entry.op->name << ": " << one.name;
       if (own == 1) {
-        EXPECT_FALSE(one.like.tensor.empty()) << entry.op->name << ": " << one.name;
+        // Only an output that a call can do without may be left to the caller to make.
+        EXPECT_TRUE(one.optional || !one.like.tensor.empty()) << entry.op->name << ": " << one.name;
+        EXPECT_TRUE(!one.like.tensor.empty() || (one.like.shape.empty() && one.like.dtype.empty()))
+            << entry.op->name << ": " << one.name;
       }
       EXPECT_LE(one.offset + one.size, entry.op->args_size);
     }

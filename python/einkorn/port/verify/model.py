@@ -116,7 +116,7 @@ class Tree:
             if function is None or arguments is None:
                 continue
             found = re.fullmatch(
-                r"(?:einkorn::)?(optional_|alternative_)?(input|output|inout)|(?:einkorn::)?scalar",
+                r"(?:einkorn::)?(optional_|alternative_|given_)?(input|output|inout)|(?:einkorn::)?scalar",
                 raw_text_of(function),
             )
             member = re.search(r"&(?:\w+::)*Args::(\w+)", raw_text_of(arguments))
