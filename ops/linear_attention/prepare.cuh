@@ -92,11 +92,6 @@ inline constexpr int kInverseAt = kAkkAt + 4 * kChunkTokens * kRow;
 inline constexpr int kUpdatesAt = 6 * kTile;  // as in the record
 static_assert(kInverseAt + 4 * kChunkTokens * kRow <= kUpdatesAt);
 
-template <bool kValue_>
-struct Constant {
-  static constexpr bool kValue = kValue_;
-};
-
 __device__ inline float round_to_tf32(float x) {
   return __uint_as_float(__float_as_uint(x * kTf32ToNearest) & 0xffffe000u);
 }
@@ -487,27 +482,16 @@ __device__ inline GateTerms channel_terms(const PrepareParams& p, int head, int 
   return gate_terms<kGate>(p, head, bias);
 }
 
-/// The gates of 2 channels and 16 tokens; of those before `valid`.
-template <class GT, bool kFull>
-__device__ inline void load_gates(Vec<GT, 2> (&raw)[kBlock], const GT* from, i64 stride,
-                                  int valid) {
-#pragma unroll
-  for (int i = 0; i < kBlock; ++i) {
-    if constexpr (!kFull) raw[i] = {};
-    if (kFull || i < valid) raw[i] = Vec<GT, 2>::template load<16>(from);
-    from += stride;
-  }
-}
-
-/// Sums of their log2 decays from the first on; tokens from `valid` on do not decay.
+/// Sums of the log2 decays of 2 channels and 16 tokens from the first on; tokens from `valid` on do
+/// not decay. Gates lie in rows of 64 from `gates` on.
 template <class GT, Gate kGate, bool kFull>
-__device__ inline void sum_decays(float (&sum)[kBlock][2], const Vec<GT, 2> (&raw)[kBlock],
-                                  int valid, const GateTerms& terms) {
+__device__ inline void sum_decays(float (&sum)[kBlock][2], const GT* gates, int valid,
+                                  const GateTerms& terms) {
   float running[2] = {0, 0};
 #pragma unroll
   for (int i = 0; i < kBlock; ++i) {
     float g[2];
-    raw[i].get_all(g);
+    reinterpret_cast<const Vec<GT, 2>*>(gates + i * 64)->get_all(g);
 #pragma unroll
     for (int c = 0; c < 2; ++c) {
       const float decay =
@@ -553,34 +537,30 @@ __device__ inline void stage_diagonal_exactly(const PrepareParams& p, const floa
   const bf16* q_row = static_cast<const bf16*>(p.q) + row * p.q_token + head / p.group * p.q_head;
   const bf16* k_row = static_cast<const bf16*>(p.k) + row * p.k_token + head / p.group * p.k_head;
   const GT* g_row = static_cast<const GT*>(p.g) + row * p.g_token + head * p.g_head;
+  // Whole addresses: as sums they would be spilled.
+  asm("" : "+l"(q_row), "+l"(k_row), "+l"(g_row));
 #pragma unroll 1
-  for (int c = half * 64; c < half * 64 + 64; c += 2) {
-    float q[2] = {0, 0};
-    float k[2] = {0, 0};
-    float decay[2] = {1, 1};
+  for (int c = half * 64; c < half * 64 + 64; ++c) {
+    float q = 0;
+    float k = 0;
+    float decay = 1;
     if (inside) {
-      Vec<bf16, 2>::template load<16>(q_row + c).get_all(q);
-      Vec<bf16, 2>::template load<16>(k_row + c).get_all(k);
-      float g[2];
-      Vec<GT, 2>::template load<16>(g_row + c).get_all(g);
-      const GateTerms terms = channel_terms<kGate>(p, head, c);
-#pragma unroll
-      for (int e = 0; e < 2; ++e) {
-        decay[e] = exp2_approx(
-            bounded<kGate>(log2_decay<kGate>(g[e], terms.factor, terms.bias[e], terms.bound)));
-      }
+      q = to_float(q_row[c]);
+      k = to_float(k_row[c]);
+      const float bias =
+          kGate == Gate::kSoftplus && p.dt_bias != nullptr ? p.dt_bias[head * kChunkDim + c] : 0.0f;
+      const GateTerms terms = gate_terms<kGate>(p, head, {bias, 0});
+      decay = exp2_approx(bounded<kGate>(
+          log2_decay<kGate>(to_float(g_row[c]), terms.factor, terms.bias[0], terms.bound)));
     }
+    float key = 0;
 #pragma unroll
-    for (int e = 0; e < 2; ++e) {
-      float key = 0;
-#pragma unroll
-      for (int i = 0; i < kBlock; ++i) {
-        const int from = half * 16 + i;
-        key *= __shfl_sync(kFullWarp, decay[e], from);
-        if (i == j) key = k[e];
-        q_sum[i] += __shfl_sync(kFullWarp, q[e], from) * key;
-        k_sum[i] += __shfl_sync(kFullWarp, k[e], from) * key;
-      }
+    for (int i = 0; i < kBlock; ++i) {
+      const int from = half * 16 + i;
+      key *= __shfl_sync(kFullWarp, decay, from);
+      if (i == j) key = k;
+      q_sum[i] += __shfl_sync(kFullWarp, q, from) * key;
+      k_sum[i] += __shfl_sync(kFullWarp, k, from) * key;
     }
   }
   const float norm = kL2norm ? norms[(i0 + j) * 2 + 1] : 1.0f;
@@ -600,23 +580,41 @@ __device__ inline void stage_diagonal_exactly(const PrepareParams& p, const floa
   }
 }
 
-/// The gates of 16 tokens and 64 channels on their way into shared memory, by the warp that will
-/// use them: in rows of 128 bytes.
+/// The gates of 16 tokens and 64 channels on their way into shared memory, in rows, by the warp
+/// that will use them.
 template <class GT, bool kFull>
 __device__ inline void copy_gates(unsigned char* to, const GT* from, i64 stride, int valid,
                                   int lane) {
-  const GT* source = from + lane / 8 * stride + lane % 8 * 8;
+  constexpr int kInPiece = 16 / sizeof(GT);
+  constexpr int kPieces = 64 / kInPiece;
+  constexpr int kRows = 32 / kPieces;  // a step
+  const int first = lane / kPieces;
+  const GT* source = from + first * stride + lane % kPieces * kInPiece;
   to += lane * 16;
 #pragma unroll
-  for (int i = 0; i < kBlock / 4; ++i) {
+  for (int i = 0; i < kBlock / kRows; ++i) {
     if constexpr (kFull) {
       cp_async<16>(to + i * 512, source);
     } else {
-      const bool inside = lane / 8 + 4 * i < valid;
+      const bool inside = first + kRows * i < valid;
       cp_async_fill<16>(to + i * 512, inside ? source : from, inside ? 16 : 0);
     }
-    source += 4 * stride;
+    source += kRows * stride;
   }
+}
+
+/// Has all loads of a block under way before the first result is waited for: a group of gates,
+/// then one of q and k.
+template <class GT, bool kFull>
+__device__ inline void start_loads(const PrepareParams& p, unsigned char* shared,
+                                   unsigned char* gates, const bf16* q, const bf16* k, const GT* g,
+                                   int valid, int row0) {
+  const int thread = static_cast<int>(threadIdx.x);
+  copy_gates<GT, kFull>(gates, g, p.g_token, valid - row0, thread % 32);
+  cp_async_commit_group();
+  load_image<kFull>(shared + kQAt, q, p.q_token, valid, thread);
+  load_image<kFull>(shared + kKAt, k, p.k_token, valid, thread);
+  cp_async_commit_group();
 }
 
 }  // namespace prepare_detail
@@ -658,28 +656,13 @@ __device__ inline void prepare(const PrepareParams& p) {
     const bf16* k = static_cast<const bf16*>(p.k) + first * p.k_token + shared_head * p.k_head;
     const GT* g = static_cast<const GT*>(p.g) + first * p.g_token + head * p.g_head;
     g += row0 * p.g_token + warp % 2 * 64;
-    // All loads are under way before the first result is waited for. Gates of 16 bits go where the
-    // right image will be.
-    constexpr bool kCopied = sizeof(GT) == 2;
-    unsigned char* const gates = shared + kRightAt + warp * (kBlock * 128);
-    Vec<GT, 2> raw[kBlock];
-    const auto load = [&](auto full) {
-      constexpr bool kFull = decltype(full)::kValue;
-      if constexpr (kCopied) {
-        copy_gates<GT, kFull>(gates, g, p.g_token, valid - row0, lane);
-        cp_async_commit_group();
-      }
-      load_image<kFull>(shared + kQAt, q, p.q_token, valid, thread);
-      load_image<kFull>(shared + kKAt, k, p.k_token, valid, thread);
-      cp_async_commit_group();
-      if constexpr (!kCopied) {
-        load_gates<GT, kFull>(raw, g + lane * 2, p.g_token, valid - row0);
-      }
-    };
+    // Gates go where the images of the right and of q's low part will be.
+    static_assert(kLowAt == kRightAt + 2 * kTile);
+    unsigned char* const to = shared + kRightAt + warp * (kBlock * 64 * sizeof(GT));
     if (valid == kChunkTokens) {
-      load(Constant<true>{});
+      start_loads<GT, true>(p, shared, to, q, k, g, valid, row0);
     } else {
-      load(Constant<false>{});
+      start_loads<GT, false>(p, shared, to, q, k, g, valid, row0);
     }
     BT raw_beta{};
     if (thread < valid) {
@@ -687,18 +670,13 @@ __device__ inline void prepare(const PrepareParams& p) {
           static_cast<const BT*>(p.beta)[(first + thread) * p.beta_token + head * p.beta_head];
     }
     const GateTerms terms = channel_terms<kGate>(p, head, channel);
-    if constexpr (kCopied) {
-      cp_async_wait_group<1>();
-      __syncwarp();
-#pragma unroll
-      for (int i = 0; i < kBlock; ++i) {
-        raw[i] = *reinterpret_cast<const Vec<GT, 2>*>(gates + i * 128 + lane * 4);
-      }
-    }
+    cp_async_wait_group<1>();
+    __syncwarp();
+    const GT* const gates = reinterpret_cast<const GT*>(to) + lane * 2;
     if (valid == kChunkTokens) {
-      sum_decays<GT, kGate, true>(sum, raw, valid - row0, terms);
+      sum_decays<GT, kGate, true>(sum, gates, valid - row0, terms);
     } else {
-      sum_decays<GT, kGate, false>(sum, raw, valid - row0, terms);
+      sum_decays<GT, kGate, false>(sum, gates, valid - row0, terms);
     }
     *reinterpret_cast<float2*>(totals + block * kChunkDim + channel) = {sum[kBlock - 1][0],
                                                                         sum[kBlock - 1][1]};
@@ -795,7 +773,6 @@ __device__ inline void prepare(const PrepareParams& p) {
   u32 kr[2][kBlock / 2];  // the third
   {
     const int at = warp % 2 * kTile + row0 * 128 + lane * 4;
-    unsigned char* const to = record + at;
     struct Rows {
       u32 q[2], k[2];
       float4 norm;
@@ -824,9 +801,7 @@ __device__ inline void prepare(const PrepareParams& p) {
       for (int h = 0; h < 2; ++h) {
         const int i = pair * 2 + h;
         unsigned char* const image = shared + (at ^ i % 8 * 16) + i * 128;
-        // Records begin at multiples of 128 bytes.
-        unsigned char* const out =
-            reinterpret_cast<unsigned char*>(reinterpret_cast<u64>(to) ^ i % 8 * 16) + i * 128;
+        unsigned char* const out = record + (at ^ i % 8 * 16) + i * 128;
         float2 q = unpack2<bf16>(rows.q[h]);
         float2 k = unpack2<bf16>(rows.k[h]);
         float q_norm = p.scale;

@@ -160,7 +160,8 @@ void expect_split_and_carry(const OpEntry& entry, const std::string& keys,
                             const std::vector<std::int64_t>& cuts) {
   const CaseData data = make_data(entry, keys);
   const std::int64_t tokens = args_of<C>(data).q.size(1);
-  const double rms = entry.op->tolerance(entry.op->match(data.args.get()).get()).rms;
+  // Either run may be as far from the definition as a result may be.
+  const double rms = 2 * entry.op->tolerance(entry.op->match(data.args.get()).get()).rms;
   for_each_serving(entry, data, [&](Device device, const Variant& variant) {
     const CaseData whole = after_call(entry, data, device, variant);
     for (const std::int64_t cut : cuts) {
