@@ -10,8 +10,10 @@ inline constexpr int kChunkDim = 128;  ///< K and V
 
 inline constexpr int kStartsThreads = 256;
 inline constexpr int kPrepareThreads = 256;
-inline constexpr int kPrepareSmem = 70688;  ///< bytes, asked for at launch
-inline constexpr int kMergeRows = 4;        ///< rows of V of a merging block
+inline constexpr int kPrepareSmem = 70688;      ///< bytes, asked for at launch
+inline constexpr int kPrepareHeadSmem = 44032;  ///< likewise, for HeadRecord
+inline constexpr int kHeadRecurrenceSmem = 208896;
+inline constexpr int kMergeRows = 4;  ///< rows of V of a merging block
 
 /// The record, in bytes. Matrices of bf16 lie as tiles of rows of 64 elements; the 16-byte pieces
 /// of a row are exchanged as the copy engine's 128-byte swizzle has it, piece p of row r at p ^ r
@@ -25,6 +27,18 @@ struct Record {
   static constexpr int kAttention = 57344;  ///< scale q k^T up to the diagonal, decayed, [64][64]
   static constexpr int kDecay = 65536;      ///< 2^G, [128] f32
   static constexpr int kBytes = 66048;
+};
+
+/// The record where a token's decay is one number a head and the recurrence takes q and k as they
+/// came: what is special of a token is a factor of a row or column of the products.
+struct HeadRecord {
+  static constexpr int kInverse = 0;       ///< as above
+  static constexpr int kAttention = 8192;  ///< as above
+  static constexpr int kKeys = 16384;      ///< norm of k_i 2^{G_i}, [64] f32
+  static constexpr int kQueries = 16640;   ///< scale, norm of q_i 2^{G_i}, [64] f32
+  static constexpr int kUpdates = 16896;   ///< norm of k_i 2^{G - G_i}, [64] f32
+  static constexpr int kDecay = 17152;     ///< 2^G, f32
+  static constexpr int kBytes = 17280;
 };
 
 /// Where a sequence begins among all: its first token, chunk, segment and row of checkpoints. One
@@ -74,6 +88,8 @@ struct PrepareParams {
 
 struct RecurrenceParams {
   const unsigned char* records;
+  const void* q;  ///< and k: of HeadRecord
+  const void* k;
   const void* v;
   void* o;
   const void* initial;  ///< [sequences][value heads], states, or null: zeros
@@ -85,9 +101,10 @@ struct RecurrenceParams {
   float* partial;  ///< [segments][value heads][2]
   unsigned long long records_at, carried_at, partial_at;
   SequenceTable sequences;
-  long long v_token, o_token;
-  long long v_head, o_head;
+  long long q_token, k_token, v_token, o_token;
+  long long q_head, k_head, v_head, o_head;
   int value_heads;
+  int group;  ///< value heads that share a head of q and k
 };
 
 }  // namespace einkorn::linear_attention

@@ -65,7 +65,8 @@ ChunkSizes::ChunkSizes(const PrefillProblem& problem)
           : problem.batch * ((chunks_of(problem.tokens) + segment_chunks - 1) / segment_chunks);
 }
 
-ChunkScratch::ChunkScratch(const PrefillProblem& problem, const ChunkSizes& sizes) {
+ChunkScratch::ChunkScratch(const PrefillProblem& problem, const ChunkSizes& sizes,
+                           std::size_t record_bytes) {
   const auto heads = static_cast<std::size_t>(problem.value_heads);
   const auto part = [this](std::size_t size) {
     const std::size_t begin = bytes;
@@ -75,7 +76,7 @@ ChunkScratch::ChunkScratch(const PrefillProblem& problem, const ChunkSizes& size
   if (problem.seqs > 0) {
     starts = part(sizeof(SequenceStart) * static_cast<std::size_t>(problem.seqs + 1));
   }
-  records = part(static_cast<std::size_t>(sizes.chunks) * heads * Record::kBytes);
+  records = part(static_cast<std::size_t>(sizes.chunks) * heads * record_bytes);
   if (!sizes.cut) return;
   const auto states = static_cast<std::size_t>(sizes.segments) * heads * kStateBytes;
   carried = part(states);
@@ -115,25 +116,26 @@ StartsParams starts_params(const PrefillProblem& problem) {
   return params;
 }
 
-PrepareParams prepare_params(const PrefillProblem& problem) {
+PrepareParams prepare_params(const PrefillProblem& problem, const ChunkKernels& kernels) {
   const ChunkSizes sizes(problem);
   PrepareParams params{};
   params.sequences = sequence_table(problem, sizes);
-  params.records_at = ChunkScratch(problem, sizes).records;
+  params.records_at = ChunkScratch(problem, sizes, kernels.record_bytes).records;
   params.value_heads = static_cast<int>(problem.value_heads);
   params.group = static_cast<int>(problem.value_heads / problem.heads);
   return params;
 }
 
-RecurrenceParams recurrence_params(const PrefillProblem& problem) {
+RecurrenceParams recurrence_params(const PrefillProblem& problem, const ChunkKernels& kernels) {
   const ChunkSizes sizes(problem);
-  const ChunkScratch scratch(problem, sizes);
+  const ChunkScratch scratch(problem, sizes, kernels.record_bytes);
   RecurrenceParams params{};
   params.sequences = sequence_table(problem, sizes);
   params.records_at = scratch.records;
   params.carried_at = scratch.carried;
   params.partial_at = scratch.partial;
   params.value_heads = static_cast<int>(problem.value_heads);
+  params.group = static_cast<int>(problem.value_heads / problem.heads);
   return params;
 }
 
@@ -169,6 +171,8 @@ void bind_prepare(const PrefillCall& call, std::byte* workspace, PrepareParams& 
 
 void bind_recurrence(const PrefillCall& call, std::byte* workspace, RecurrenceParams& params) {
   params.records = at<const unsigned char>(workspace, params.records_at);
+  params.q = call.q.data();
+  params.k = call.k.data();
   params.v = call.v.data();
   params.o = call.o.data();
   params.initial = call.initial_state.data();
@@ -177,11 +181,14 @@ void bind_recurrence(const PrefillCall& call, std::byte* workspace, RecurrencePa
   params.carried = at<float>(workspace, params.carried_at);
   params.partial = at<float>(workspace, params.partial_at);
   params.sequences.starts = bound_starts(call, workspace);
+  bind_strides(call.q, params.q_token, params.q_head);
+  bind_strides(call.k, params.k_token, params.k_head);
   bind_strides(call.v, params.v_token, params.v_head);
   bind_strides(call.o, params.o_token, params.o_head);
 }
 
-Cost prepare_cost(const PrefillKind& kind, const PrefillProblem& problem) {
+Cost prepare_cost(const PrefillKind& kind, const PrefillProblem& problem,
+                  const ChunkKernels& kernels) {
   const auto records = static_cast<double>(ChunkSizes(problem).chunks * problem.value_heads);
   Cost cost;
   cost.unit = Unit::kTensor16;
@@ -189,18 +196,21 @@ Cost prepare_cost(const PrefillKind& kind, const PrefillProblem& problem) {
   // q, k and the gate, of a channel or of a head.
   const double gate = kChunkTokens * (kind.channel_gate ? kChunkDim : 1) *
                       static_cast<double>(bits(problem.gate_dtype)) / 8;
-  cost.bytes = records * (Record::kBytes + 2 * 2 * kChunkTokens * kChunkDim + gate);
+  cost.bytes = records * (static_cast<double>(kernels.record_bytes) +
+                          2.0 * 2 * kChunkTokens * kChunkDim + gate);
   return cost;
 }
 
-Cost recurrence_cost(const PrefillProblem& problem) {
+Cost recurrence_cost(const PrefillProblem& problem, const ChunkKernels& kernels) {
   const auto records = static_cast<double>(ChunkSizes(problem).chunks * problem.value_heads);
   constexpr double kTile = 2.0 * kChunkTokens * kChunkDim;
   Cost cost;
   cost.unit = Unit::kTensor16;
   // Keys, queries and (twice) updates with the state; the inverse and (both twice) attention.
   cost.flops = records * kTile * (4.0 * kChunkDim + 4.0 * kChunkTokens);
-  cost.bytes = records * (Record::kBytes + 2 * kTile);
+  // V and O; with a record that has only factors, q and k as well.
+  const double tiles = kernels.head_record() ? 4 : 2;
+  cost.bytes = records * (static_cast<double>(kernels.record_bytes) + tiles * kTile);
   return cost;
 }
 
@@ -219,7 +229,7 @@ cuda::Launch prepare_launch(const PrefillProblem& problem, const ChunkKernels& k
   launch.grid.y = static_cast<std::uint32_t>(rows);
   launch.grid.z = static_cast<std::uint32_t>((chunks + rows - 1) / rows);
   launch.block.x = kPrepareThreads;
-  launch.smem_bytes = kPrepareSmem;
+  launch.smem_bytes = kernels.head_record() ? kPrepareHeadSmem : kPrepareSmem;
   launch.pdl = kernels.pdl;
   return launch;
 }
@@ -268,11 +278,18 @@ Needs recurrence_needs(const ChunkKernels& kernels) {
 
 std::string prepare_entry(const PrefillKind& kind, const PrefillProblem& problem,
                           const ChunkKernels& kernels) {
-  return jit::instantiate(kind.channel_gate ? "einkorn::linear_attention::prepare_chunks"
-                                            : "einkorn::linear_attention::prepare_head_gate_chunks",
-                          {problem.gate_dtype, problem.beta_dtype, static_cast<int>(problem.gate),
-                           static_cast<int>(problem.beta_form), problem.negative_eigenvalues,
-                           problem.l2norm, kernels.resident});
+  std::vector<jit::TemplateArgument> arguments = {problem.gate_dtype,
+                                                  problem.beta_dtype,
+                                                  static_cast<int>(problem.gate),
+                                                  static_cast<int>(problem.beta_form),
+                                                  problem.negative_eigenvalues,
+                                                  problem.l2norm,
+                                                  kernels.resident};
+  if (kind.channel_gate) {
+    return jit::instantiate("einkorn::linear_attention::prepare_chunks", arguments);
+  }
+  arguments.emplace_back(kernels.head_record());
+  return jit::instantiate("einkorn::linear_attention::prepare_head_gate_chunks", arguments);
 }
 
 std::string partial_entry(const ChunkKernels& kernels) {

@@ -34,7 +34,7 @@ struct ChunkSizes {
 
 /// Bytes from the workspace's begin to each part.
 struct ChunkScratch {
-  ChunkScratch(const PrefillProblem& problem, const ChunkSizes& sizes);
+  ChunkScratch(const PrefillProblem& problem, const ChunkSizes& sizes, std::size_t record_bytes);
 
   std::size_t starts = 0;
   std::size_t records = 0;
@@ -45,21 +45,6 @@ struct ChunkScratch {
 
 /// Why no variant on chunks serves the problem on any device.
 std::optional<Refusal> refuse_chunks(const PrefillProblem& problem);
-
-/// Parameters with all that depends on the problem alone; of pointers into the workspace, how far
-/// they are from its begin.
-StartsParams starts_params(const PrefillProblem& problem);
-PrepareParams prepare_params(const PrefillProblem& problem);
-RecurrenceParams recurrence_params(const PrefillProblem& problem);
-
-/// Write what depends on the call.
-void bind_starts(const PrefillCall& call, std::byte* workspace, StartsParams& params);
-void bind_prepare(const PrefillCall& call, std::byte* workspace, PrepareParams& params);
-void bind_recurrence(const PrefillCall& call, std::byte* workspace, RecurrenceParams& params);
-
-/// What the stages do, for predictions.
-Cost prepare_cost(const PrefillKind& kind, const PrefillProblem& problem);
-Cost recurrence_cost(const PrefillProblem& problem);
 
 /// The kernels of a variant and what they are launched with.
 struct ChunkKernels {
@@ -72,7 +57,26 @@ struct ChunkKernels {
   std::uint32_t smem = 0;  ///< likewise, bytes
   int static_smem = 0;     ///< and without being asked
   bool pdl = true;
+  std::size_t record_bytes = Record::kBytes;
+
+  bool head_record() const { return record_bytes == HeadRecord::kBytes; }
 };
+
+/// Parameters with all that depends on the problem alone; of pointers into the workspace, how far
+/// they are from its begin.
+StartsParams starts_params(const PrefillProblem& problem);
+PrepareParams prepare_params(const PrefillProblem& problem, const ChunkKernels& kernels);
+RecurrenceParams recurrence_params(const PrefillProblem& problem, const ChunkKernels& kernels);
+
+/// Write what depends on the call.
+void bind_starts(const PrefillCall& call, std::byte* workspace, StartsParams& params);
+void bind_prepare(const PrefillCall& call, std::byte* workspace, PrepareParams& params);
+void bind_recurrence(const PrefillCall& call, std::byte* workspace, RecurrenceParams& params);
+
+/// What the stages do, for predictions.
+Cost prepare_cost(const PrefillKind& kind, const PrefillProblem& problem,
+                  const ChunkKernels& kernels);
+Cost recurrence_cost(const PrefillProblem& problem, const ChunkKernels& kernels);
 
 /// Kernels that all share.
 inline constexpr const char* kStartsEntry = "einkorn::linear_attention::write_starts";
@@ -117,23 +121,23 @@ Plan plan_chunks(const typename C::Problem& problem, const ChunkKernels& kernels
   Plan out;
   if (problem.empty()) return out;
   const ChunkSizes sizes(problem);
-  out.workspace_bytes = ChunkScratch(problem, sizes).bytes;
+  out.workspace_bytes = ChunkScratch(problem, sizes, kernels.record_bytes).bytes;
   if (problem.seqs > 0) out.stages.emplace_back(starts_stage<C>(problem, kernels));
   if (sizes.chunks > 0) {
     LaunchStage stage = launch_stage<Args, PrepareParams>(
         "prepare", kernels.file, prepare_entry(C::kKind, problem, kernels),
-        prepare_launch(problem, kernels), prepare_params(problem),
+        prepare_launch(problem, kernels), prepare_params(problem, kernels),
         [](const Args& args, std::byte* workspace, PrepareParams& params) {
           bind_prepare(prefill_call<C>(args), workspace, params);
         });
     stage.needs = prepare_needs(kernels);
-    stage.cost = prepare_cost(C::kKind, problem);
+    stage.cost = prepare_cost(C::kKind, problem, kernels);
     out.stages.emplace_back(std::move(stage));
   }
   const auto pass = [&](const char* name, std::string entry, const cuda::Launch& launch,
                         const Needs& needs) {
     LaunchStage stage = launch_stage<Args, RecurrenceParams>(
-        name, kernels.file, std::move(entry), launch, recurrence_params(problem),
+        name, kernels.file, std::move(entry), launch, recurrence_params(problem, kernels),
         [](const Args& args, std::byte* workspace, RecurrenceParams& params) {
           bind_recurrence(prefill_call<C>(args), workspace, params);
         });
@@ -148,7 +152,7 @@ Plan plan_chunks(const typename C::Problem& problem, const ChunkKernels& kernels
   }
   LaunchStage last = pass("recurrence", recurrence_entry(problem, kernels),
                           recurrence_launch(problem, kernels), recurrence_needs(kernels));
-  last.cost = recurrence_cost(problem);
+  last.cost = recurrence_cost(problem, kernels);
   out.stages.emplace_back(std::move(last));
   return out;
 }

@@ -19,11 +19,10 @@ DecayScratch::DecayScratch(const PrefillProblem& problem, const ChunkSizes& size
 
 DecayParams decay_params(const PrefillProblem& problem) {
   DecayParams params{};
-  static_cast<RecurrenceParams&>(params) = recurrence_params(problem);
+  static_cast<RecurrenceParams&>(params) = recurrence_params(problem, ChunkKernels{});
   params.records_at = 0;
   params.partial_at = 0;
   params.carried_at = DecayScratch(problem, ChunkSizes(problem)).carried;
-  params.group = static_cast<int>(problem.value_heads / problem.heads);
   return params;
 }
 
@@ -31,13 +30,7 @@ void bind_decay(const PrefillCall& call, std::byte* workspace, DecayParams& para
   bind_recurrence(call, workspace, params);
   params.records = nullptr;
   params.partial = nullptr;
-  params.q = call.q.data();
-  params.k = call.k.data();
   params.decay = call.decay.data_as<const float>();
-  params.q_token = cuda::row_stride(call.q, 2);
-  params.q_head = call.q.stride(2);
-  params.k_token = cuda::row_stride(call.k, 2);
-  params.k_head = call.k.stride(2);
   params.factor = call.gate == Gate::kFactor ? 1 : 0;
   params.scale = static_cast<float>(call.used_scale());
 }

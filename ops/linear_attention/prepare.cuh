@@ -360,26 +360,26 @@ __device__ inline void stage_updates(unsigned char* shared, const u32 (&kr)[2][k
   }
 }
 
-/// Updates and mqk from where they are staged into the record, by 128 threads.
-__device__ inline void store_staged(unsigned char* record, const unsigned char* shared,
-                                    int thread) {
+/// Staged updates into the record, by 128 threads.
+__device__ inline void store_updates(unsigned char* to, const unsigned char* shared, int thread) {
 #pragma unroll
   for (int n = 0; n < 8; ++n) {
     const int place = (n * 128 + thread) * 16;
-    store_once(record + Record::kUpdates + place,
-               *reinterpret_cast<const uint4*>(shared + kUpdatesAt + place));
+    store_once(to + place, *reinterpret_cast<const uint4*>(shared + kUpdatesAt + place));
   }
+}
+/// And staged mqk.
+__device__ inline void store_attention(unsigned char* to, const unsigned char* shared, int thread) {
 #pragma unroll
   for (int n = 0; n < 4; ++n) {
     const int place = (n * 128 + thread) * 16;
-    store_once(record + Record::kAttention + place,
-               *reinterpret_cast<const uint4*>(shared + kMqkStageAt + place));
+    store_once(to + place, *reinterpret_cast<const uint4*>(shared + kMqkStageAt + place));
   }
 }
 
-/// Puts the inverse together from those of the diagonal blocks, and into the record, by 128
-/// threads.
-__device__ inline void store_inverse(unsigned char* record, const float* akk, float* inverse,
+/// Puts the inverse together from those of the diagonal blocks, and into the record's part at `to`,
+/// by 128 threads.
+__device__ inline void store_inverse(unsigned char* to, const float* akk, float* inverse,
                                      const float* betas, int thread) {
   const int warp = thread / 32;
   const int lane = thread % 32;
@@ -424,7 +424,7 @@ __device__ inline void store_inverse(unsigned char* record, const float* akk, fl
       out = {pack2<bf16>(x.x * beta[0], x.y * beta[1]), pack2<bf16>(x.z * beta[2], x.w * beta[3]),
              pack2<bf16>(y.x * beta[4], y.y * beta[5]), pack2<bf16>(y.z * beta[6], y.w * beta[7])};
     }
-    store_once(record + Record::kInverse + row * 128 + (piece ^ row % 8) * 16, out);
+    store_once(to + row * 128 + (piece ^ row % 8) * 16, out);
   }
 }
 
@@ -892,9 +892,10 @@ __device__ inline void prepare(const PrepareParams& p) {
   __syncthreads();
 
   if (warp >= kBlocks) {
-    store_staged(record, shared, thread % 128);
+    store_updates(record + Record::kUpdates, shared, thread % 128);
+    store_attention(record + Record::kAttention, shared, thread % 128);
   } else {
-    store_inverse(record, akk, inverse, betas, thread % 128);
+    store_inverse(record + Record::kInverse, akk, inverse, betas, thread % 128);
   }
 }
 

@@ -7,13 +7,26 @@
 // as they came, exactly, and the f32 sums get norms and decay 2^{G_i - G_j} afterwards, whose
 // exponent is never positive below the diagonal: safe with any gate. What is above is left out by
 // selection. Threads, images and the inverse are those of prepare.cuh.
+//
+// Either record can be written: the whole one, or that which leaves q and k where they are.
 
 #include "ops/linear_attention/prepare.cuh"
 
 namespace einkorn::linear_attention {
 namespace prepare_detail {
 
-inline constexpr int kSumsAt = kTotalsAt;  // f32 [64]: G
+/// Where tables are in shared memory. Without the images of a whole record they move up, for more
+/// blocks on a multiprocessor.
+template <bool kWholeRecord>
+struct HeadTables {
+  static constexpr int kSums =  // f32 [64]: G
+      kWholeRecord ? kTotalsAt : kInverseAt + 4 * kChunkTokens * kRow;
+  static constexpr int kNorms = kSums + 256;   // f32 [64][2]: of q, of k
+  static constexpr int kBetas = kNorms + 512;  // f32 [64]
+  static constexpr int kBytes = kBetas + 256;
+};
+static_assert(HeadTables<true>::kBytes <= kPrepareSmem &&
+              HeadTables<false>::kBytes <= kPrepareHeadSmem);
 
 /// log2 of the decays of a chunk's tokens, added up from the first on, by one warp. `from` is the
 /// gate's element of the first token.
@@ -106,18 +119,79 @@ __device__ inline void stage_decayed(const float (&d)[kQ + kK][2][4], unsigned c
   }
 }
 
+/// What the recurrence takes from a whole record beside the triangles, staged or stored by all
+/// threads.
+__device__ inline void store_tokens(unsigned char* record, unsigned char* shared, const float* sums,
+                                    const float* norms, int thread) {
+  const int lane = thread % 32;
+  const int warp = thread / 32;
+  const int block = warp / 2;
+  const int row0 = block * kBlock;
+  const int channel = warp % 2 * 64 + lane * 2;
+  const float last = sums[kChunkTokens - 1];
+  if (thread < kChunkDim / 4) {
+    const u32 decay = __float_as_uint(exp2_approx(last));
+    store_once(record + Record::kDecay + thread * 16, uint4{decay, decay, decay, decay});
+  }
+  const int at = warp % 2 * kTile + row0 * 128 + lane * 4;
+  u32 kr[2][kBlock / 2];
+#pragma unroll
+  for (int pair = 0; pair < kBlock / 2; ++pair) {
+    float2 update[2];
+#pragma unroll
+    for (int h = 0; h < 2; ++h) {
+      const int i = pair * 2 + h;
+      const int place = (at ^ i % 8 * 16) + i * 128;
+      const float2 q = unpack2<bf16>(*reinterpret_cast<const u32*>(shared + kQAt + place));
+      const float2 k = unpack2<bf16>(*reinterpret_cast<const u32*>(shared + kKAt + place));
+      const float2 norm = *reinterpret_cast<const float2*>(norms + (row0 + i) * 2);
+      const float sum = sums[row0 + i];
+      const float since = exp2_approx(sum);
+      const float q_factor = norm.x * since;
+      const float k_factor = norm.y * since;
+      const float until = norm.y * exp2_approx(last - sum);
+      store_once(record + Record::kKeys + place, pack2<bf16>(k.x * k_factor, k.y * k_factor));
+      store_once(record + Record::kQueries + place, pack2<bf16>(q.x * q_factor, q.y * q_factor));
+      update[h] = {k.x * until, k.y * until};
+    }
+    kr[0][pair] = pack2<bf16>(update[0].x, update[1].x);
+    kr[1][pair] = pack2<bf16>(update[0].y, update[1].y);
+  }
+  stage_updates(shared, kr, block, channel);
+}
+
+/// Factors of a chunk's tokens, and its decay, into the record without them.
+__device__ inline void store_factors(unsigned char* record, const float* sums, const float* norms,
+                                     int thread) {
+  const float last = sums[kChunkTokens - 1];
+  if (thread < kChunkTokens) {
+    const float2 norm = *reinterpret_cast<const float2*>(norms + thread * 2);
+    const float since = exp2_approx(sums[thread]);
+    const auto store = [&](int part, float value) {
+      store_once(record + part + thread * 4, __float_as_uint(value));
+    };
+    store(HeadRecord::kQueries, norm.x * since);
+    store(HeadRecord::kKeys, norm.y * since);
+    store(HeadRecord::kUpdates, norm.y * exp2_approx(last - sums[thread]));
+  } else if (thread == kChunkTokens) {
+    store_once(record + HeadRecord::kDecay, __float_as_uint(exp2_approx(last)));
+  }
+}
+
 }  // namespace prepare_detail
 
 /// A block's work. Grid: value heads; chunks, in y and z together. 16 bytes divide every
 /// address of q and k, 128 that of the records.
-template <class GT, class BT, Gate kGate, Beta kBeta, bool kDoubled, bool kL2norm>
+template <class GT, class BT, Gate kGate, Beta kBeta, bool kDoubled, bool kL2norm, class Layout>
 __device__ inline void prepare_head_gate(const PrepareParams& p) {
   using namespace prepare_detail;
+  constexpr bool kWholeRecord = Layout::kBytes == Record::kBytes;
+  using Tables = HeadTables<kWholeRecord>;
   extern __shared__ __align__(1024) char shared_memory[];
   unsigned char* const shared = reinterpret_cast<unsigned char*>(shared_memory);
-  float* const sums = reinterpret_cast<float*>(shared + kSumsAt);
-  float* const norms = reinterpret_cast<float*>(shared + kNormsAt);
-  float* const betas = reinterpret_cast<float*>(shared + kBetasAt);
+  float* const sums = reinterpret_cast<float*>(shared + Tables::kSums);
+  float* const norms = reinterpret_cast<float*>(shared + Tables::kNorms);
+  float* const betas = reinterpret_cast<float*>(shared + Tables::kBetas);
   const int thread = static_cast<int>(threadIdx.x % kPrepareThreads);
   const int lane = thread % 32;
   const int warp = thread / 32;
@@ -158,11 +232,8 @@ __device__ inline void prepare_head_gate(const PrepareParams& p) {
   cp_async_wait_all();
   __syncthreads();
 
-  // This thread's channels and tokens.
-  const int block = warp / 2;
-  const int row0 = block * kBlock;
-  const int channel = warp % 2 * 64 + lane * 2;
   {
+    const int row0 = warp / 2 * kBlock;
     const int tensor = warp % 2;
     const float factor = tensor == 0 ? p.scale : 1.0f;
     if constexpr (kL2norm) {
@@ -177,41 +248,13 @@ __device__ inline void prepare_head_gate(const PrepareParams& p) {
       if (lane < kBlock) norms[(row0 + lane) * 2 + tensor] = factor;
     }
   }
-  unsigned char* record = p.records + (i64{chunk} * p.value_heads + head) * Record::kBytes;
-  const float last = sums[kChunkTokens - 1];
-  if (thread < kChunkDim / 4) {
-    const u32 decay = __float_as_uint(exp2_approx(last));
-    store_once(record + Record::kDecay + thread * 16, uint4{decay, decay, decay, decay});
-  }
+  unsigned char* record = p.records + (i64{chunk} * p.value_heads + head) * Layout::kBytes;
   __syncthreads();
 
-  // Three parts of the record.
-  {
-    const int at = warp % 2 * kTile + row0 * 128 + lane * 4;
-    u32 kr[2][kBlock / 2];
-#pragma unroll
-    for (int pair = 0; pair < kBlock / 2; ++pair) {
-      float2 update[2];
-#pragma unroll
-      for (int h = 0; h < 2; ++h) {
-        const int i = pair * 2 + h;
-        const int place = (at ^ i % 8 * 16) + i * 128;
-        const float2 q = unpack2<bf16>(*reinterpret_cast<const u32*>(shared + kQAt + place));
-        const float2 k = unpack2<bf16>(*reinterpret_cast<const u32*>(shared + kKAt + place));
-        const float2 norm = *reinterpret_cast<const float2*>(norms + (row0 + i) * 2);
-        const float sum = sums[row0 + i];
-        const float since = exp2_approx(sum);
-        const float q_factor = norm.x * since;
-        const float k_factor = norm.y * since;
-        const float until = norm.y * exp2_approx(last - sum);
-        store_once(record + Record::kKeys + place, pack2<bf16>(k.x * k_factor, k.y * k_factor));
-        store_once(record + Record::kQueries + place, pack2<bf16>(q.x * q_factor, q.y * q_factor));
-        update[h] = {k.x * until, k.y * until};
-      }
-      kr[0][pair] = pack2<bf16>(update[0].x, update[1].x);
-      kr[1][pair] = pack2<bf16>(update[0].y, update[1].y);
-    }
-    stage_updates(shared, kr, block, channel);
+  if constexpr (kWholeRecord) {
+    store_tokens(record, shared, sums, norms, thread);
+  } else {
+    store_factors(record, sums, norms, thread);
   }
 
   // Triangular products: warps 0 to 3 have a diagonal block of both, the others a block of both
@@ -252,18 +295,25 @@ __device__ inline void prepare_head_gate(const PrepareParams& p) {
   __syncthreads();
 
   if (warp >= kBlocks) {
-    store_staged(record, shared, thread % 128);
+    if constexpr (kWholeRecord) store_updates(record + Record::kUpdates, shared, thread % 128);
+    store_attention(record + Layout::kAttention, shared, thread % 128);
   } else {
-    store_inverse(record, akk, inverse, betas, thread % 128);
+    store_inverse(record + Layout::kInverse, akk, inverse, betas, thread % 128);
   }
 }
 
-/// The same as a kernel; its arguments are those of prepare_chunks.
-template <class GT, class BT, int kGate, int kBeta, bool kDoubled, bool kL2norm, int kResident>
+/// The same as a kernel; its arguments are those of prepare_chunks, and which record is written.
+template <class GT, class BT, int kGate, int kBeta, bool kDoubled, bool kL2norm, int kResident,
+          bool kHeadRecord>
 __global__ void __launch_bounds__(kPrepareThreads, kResident)
     prepare_head_gate_chunks(const __grid_constant__ PrepareParams p) {
-  prepare_head_gate<GT, BT, static_cast<Gate>(kGate), static_cast<Beta>(kBeta), kDoubled, kL2norm>(
-      p);
+  constexpr auto kGateForm = static_cast<Gate>(kGate);
+  constexpr auto kBetaForm = static_cast<Beta>(kBeta);
+  if constexpr (kHeadRecord) {
+    prepare_head_gate<GT, BT, kGateForm, kBetaForm, kDoubled, kL2norm, HeadRecord>(p);
+  } else {
+    prepare_head_gate<GT, BT, kGateForm, kBetaForm, kDoubled, kL2norm, Record>(p);
+  }
 }
 
 }  // namespace einkorn::linear_attention

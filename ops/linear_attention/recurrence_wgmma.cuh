@@ -20,7 +20,7 @@
 // itself, since pieces of 128 bytes are too small for the engine; a sixth takes the results from
 // shared memory to where they belong.
 
-#include "ops/linear_attention/recurrence_parts.cuh"
+#include "ops/linear_attention/row_copies.cuh"
 #include "src/cuda/device/common/cp_async.cuh"
 #include "src/cuda/device/common/mma.cuh"
 #include "src/cuda/device/common/pdl.cuh"
@@ -59,9 +59,7 @@ __device__ inline void load_loop(const RecurrenceParams& p, const Job& job, char
   using Memory = RecurrenceMemory<kStages>;
   auto& memory = *reinterpret_cast<Memory*>(shared + Record::kBytes);
   const bool has_values = kPass == Pass::kWhole || !job.identity;
-  const char* values =
-      static_cast<const char*>(p.v) +
-      2 * (job.part.token * p.v_token + job.head * p.v_head + job.half * (kChunkDim / 2));
+  Rows values = value_rows(p, job, Memory::kValues);
   const i64 record_stride = i64{p.value_heads} * Record::kBytes;
   const unsigned char* record =
       p.records + (job.part.chunk * p.value_heads + job.head) * Record::kBytes;
@@ -74,47 +72,10 @@ __device__ inline void load_loop(const RecurrenceParams& p, const Job& job, char
       barrier_expect(full, Record::kBytes);
       bulk_load(to, record, Record::kBytes, full);
     }
-    if (has_values) {
-      const int left = job.part.tokens - c * kChunkTokens;
-#pragma unroll
-      for (int i = 0; i < kChunkTokens / 4; ++i) {
-        const int row = 4 * i + lane / 8;
-        const bool there = row < left;
-        const char* from = values + (there ? 2 * row * p.v_token : 0) + lane % 8 * 16;
-        cp_async_fill<16>(to + Memory::kValues + swizzled(row, lane % 8), from, there ? 16 : 0);
-      }
-    }
+    if (has_values) copy_rows<8>(values, to, job.part.tokens - c * kChunkTokens, lane);
     barrier_arrive_after_copies(full);
-    values += 2 * kChunkTokens * p.v_token;
+    values.from += kChunkTokens * values.token;
     record += record_stride;
-  }
-}
-
-template <int kStages>
-__device__ inline void store_loop(const RecurrenceParams& p, const Job& job, char* shared,
-                                  int lane) {
-  using Memory = RecurrenceMemory<kStages>;
-  auto& memory = *reinterpret_cast<Memory*>(shared + Record::kBytes);
-  char* out = static_cast<char*>(p.o) +
-              2 * (job.part.token * p.o_token + job.head * p.o_head + job.half * (kChunkDim / 2));
-  for (int c = 0; c < job.chunks; ++c) {
-    const int left = job.part.tokens - c * kChunkTokens;
-    barrier_wait(&memory.out_full, c & 1);
-    uint4 pieces[kChunkTokens / 4];
-#pragma unroll
-    for (int i = 0; i < kChunkTokens / 4; ++i) {
-      pieces[i] = *reinterpret_cast<const uint4*>(shared + Memory::kOut +
-                                                  swizzled(4 * i + lane / 8, lane % 8));
-    }
-    barrier_arrive(&memory.out_empty);
-#pragma unroll
-    for (int i = 0; i < kChunkTokens / 4; ++i) {
-      const int row = 4 * i + lane / 8;
-      if (row < left) {
-        *reinterpret_cast<uint4*>(out + 2 * row * p.o_token + lane % 8 * 16) = pieces[i];
-      }
-    }
-    out += 2 * kChunkTokens * p.o_token;
   }
 }
 
@@ -301,7 +262,7 @@ __device__ inline void recurrence(const RecurrenceParams& p) {
   } else if (warp == 4) {
     load_loop<kStages, kPass>(p, job, shared, lane);
   } else if constexpr (kPass == Pass::kWhole) {
-    store_loop<kStages>(p, job, shared, lane);
+    store_loop(p, job, shared + Memory::kOut, memory, lane);
   }
 }
 

@@ -69,6 +69,13 @@ TEST(ChunkPlan, AGateOfHeadsHasItsOwnKernelAndFewerBytes) {
   EXPECT_THAT(stage(heads, 0).entry,
               StartsWith("einkorn::linear_attention::prepare_head_gate_chunks<"));
   EXPECT_EQ(stage(channels, 0).cost.bytes - stage(heads, 0).cost.bytes, 10.0 * 2 * 64 * 127 * 2);
+  // And where the recurrence takes q and k as they came, a smaller record.
+  ChunkKernels small{.file = "chunk.cu", .name = "chunk"};
+  small.record_bytes = HeadRecord::kBytes;
+  const Plan factors = plan_chunks<GdnPrefill>(problem_of<GdnPrefill>(pairs), small);
+  EXPECT_EQ(factors.workspace_bytes, workspace_part(std::size_t{10} * 2 * HeadRecord::kBytes));
+  EXPECT_THAT(stage(factors, 0).entry, testing::EndsWith(", true>"));
+  EXPECT_EQ(stage(factors, 0).launch.smem_bytes, std::uint32_t{kPrepareHeadSmem});
 }
 
 TEST(ChunkPlan, StartsOfPackedSequencesComeFirst) {
@@ -129,7 +136,7 @@ TEST(ChunkPlan, CallsAreBound) {
       problem_of("tokens=70 heads=2 value_heads=4 gate=softplus dt_bias=true initial_state=f32");
   const auto inputs = KdaPrefill::make_inputs(problem, rng);
   const auto call = prefill_call<KdaPrefill>(inputs.args);
-  PrepareParams prepare = prepare_params(problem);
+  PrepareParams prepare = prepare_params(problem, ChunkKernels{});
   bind_prepare(call, nullptr, prepare);
   EXPECT_EQ(prepare.g, inputs.args.g.data());
   EXPECT_EQ(prepare.a_log, inputs.args.a_log.data());
@@ -138,7 +145,7 @@ TEST(ChunkPlan, CallsAreBound) {
   EXPECT_EQ(prepare.g_token, 512);
   EXPECT_EQ(prepare.beta_token, 4);
   EXPECT_FLOAT_EQ(prepare.scale, 0.088388348F);
-  RecurrenceParams recurrence = recurrence_params(problem);
+  RecurrenceParams recurrence = recurrence_params(problem, ChunkKernels{});
   bind_recurrence(call, nullptr, recurrence);
   EXPECT_EQ(recurrence.v, inputs.args.v.data());
   EXPECT_EQ(recurrence.initial, inputs.args.initial_state.data());

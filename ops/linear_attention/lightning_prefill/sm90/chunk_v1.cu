@@ -16,12 +16,12 @@
 // second and third, P is masked and written to shared memory, where the fourth takes it from. A
 // step costs less of the tensor cores' time than the memory's.
 //
-// Warps 4 to 6 fetch q, k and V, as many chunks ahead as there are stages, by pieces of 16 bytes:
-// heads lie in rows of 256 bytes, too small for the copy engine. Where q and k are normalised they
-// sum the squares of what has come. Warp 7 takes O from shared memory to where it belongs.
+// Warps 4 to 6 fetch q, k and V, as many chunks ahead as there are stages. Where q and k are
+// normalised they sum the squares of what has come. Warp 7 takes O from shared memory to where it
+// belongs.
 
 #include "ops/linear_attention/decay.cuh"
-#include "src/cuda/device/common/cp_async.cuh"
+#include "ops/linear_attention/row_copies.cuh"
 #include "src/cuda/device/common/mma.cuh"
 #include "src/cuda/device/common/reduce.cuh"
 #include "src/cuda/device/sm90/bulk.cuh"
@@ -32,12 +32,9 @@ namespace einkorn::lightning_prefill::sm90 {
 
 using namespace linear_attention;
 using namespace linear_attention::decay_detail;
-using recurrence_detail::Job;
-using recurrence_detail::States;
-using recurrence_detail::swizzled;
+using namespace linear_attention::recurrence_detail;
 
 constexpr int kThreads = 256;
-constexpr int kTile = kChunkTokens * 128;  // bytes of 64 tokens and 64 columns
 
 /// Shared memory of a block, from an address that 1024 divides.
 template <int kStages>
@@ -60,47 +57,15 @@ struct Memory {
 };
 static_assert(sizeof(Memory<4>) <= 9216);  // what the host side asks for behind the tiles
 
-/// What a warp that loads has: pieces of rows of 128 columns, or 64.
-struct Rows {
-  const char* from;  // the part's first
-  i64 token;         // bytes between rows
-  int to;            // in a stage
-};
-
-/// Copies a chunk's rows into a stage; rows from `left` on become zeros.
-template <int kPieces>
-__device__ inline void copy_rows(const Rows& rows, char* stage, int left, int lane) {
-  constexpr int kRows = 32 / kPieces;  // a step
-  const int piece = lane % kPieces;
-  char* const to = stage + rows.to + piece / 8 * kTile;
-#pragma unroll
-  for (int i = 0; i < kChunkTokens / kRows; ++i) {
-    const int row = kRows * i + lane / kPieces;
-    const bool there = row < left;
-    const char* from = rows.from + (there ? row * rows.token : 0) + piece * 16;
-    cp_async_fill<16>(to + swizzled(row, piece % 8), from, there ? 16 : 0);
-  }
-}
-
 /// Warp `which` of those that load: 0 q, 1 k, 2 V.
 template <int kStages, Pass kPass, bool kL2norm>
 __device__ inline void load_loop(const DecayParams& p, const Job& job, char* shared, int which,
                                  int lane) {
   using M = Memory<kStages>;
   auto& memory = *reinterpret_cast<M*>(shared + M::kControl);
-  const int head = job.head / p.group;
-  Rows rows;
-  if (which == 0) {
-    rows = {static_cast<const char*>(p.q) + 2 * (job.part.token * p.q_token + head * p.q_head),
-            2 * p.q_token, 0};
-  } else if (which == 1) {
-    rows = {static_cast<const char*>(p.k) + 2 * (job.part.token * p.k_token + head * p.k_head),
-            2 * p.k_token, M::kKeys};
-  } else {
-    rows = {static_cast<const char*>(p.v) +
-                2 * (job.part.token * p.v_token + job.head * p.v_head + job.half * (kChunkDim / 2)),
-            2 * p.v_token, M::kValues};
-  }
+  Rows rows = which == 0   ? shared_rows(p.q, p.q_token, p.q_head, p.group, job, 0)
+              : which == 1 ? shared_rows(p.k, p.k_token, p.k_head, p.group, job, M::kKeys)
+                           : value_rows(p, job, M::kValues);
   // Norms follow the copies at a distance, so that the copies of a chunk are under way while the
   // squares of one before it are summed.
   constexpr int kBehind = kL2norm ? 2 : 0;
@@ -137,39 +102,6 @@ __device__ inline void load_loop(const DecayParams& p, const Job& job, char* sha
       }
     }
   }
-}
-
-template <int kStages>
-__device__ inline void store_loop(const DecayParams& p, const Job& job, char* shared, int lane) {
-  using M = Memory<kStages>;
-  auto& memory = *reinterpret_cast<M*>(shared + M::kControl);
-  char* out = static_cast<char*>(p.o) +
-              2 * (job.part.token * p.o_token + job.head * p.o_head + job.half * (kChunkDim / 2));
-#pragma unroll 1
-  for (int c = 0; c < job.chunks; ++c) {
-    const int left = job.part.tokens - c * kChunkTokens;
-    barrier_wait(&memory.out_full, c & 1);
-    uint4 pieces[kChunkTokens / 4];
-#pragma unroll
-    for (int i = 0; i < kChunkTokens / 4; ++i) {
-      pieces[i] =
-          *reinterpret_cast<const uint4*>(shared + M::kOut + swizzled(4 * i + lane / 8, lane % 8));
-    }
-    barrier_arrive(&memory.out_empty);
-#pragma unroll
-    for (int i = 0; i < kChunkTokens / 4; ++i) {
-      const int row = 4 * i + lane / 8;
-      if (row < left) {
-        *reinterpret_cast<uint4*>(out + 2 * row * p.o_token + lane % 8 * 16) = pieces[i];
-      }
-    }
-    out += 2 * kChunkTokens * p.o_token;
-  }
-}
-
-/// Descriptor of 16 columns, from 16 `step` on, of a matrix of two tiles of 64 rows.
-__device__ inline u64 columns_of(u64 tiles, int step) {
-  return tiles + static_cast<u64>(step / 4 * (kTile >> 4) + step % 4 * 2);
 }
 
 /// The four warps of the chain. Registers of S: 4j + 2r + i is V's row 16 warp + g + 8r (of the
@@ -404,7 +336,7 @@ __device__ inline void run_chunks(const DecayParams& p) {
   } else if (warp < 7) {
     if (kOutput || warp > 4) load_loop<kStages, kPass, kL2norm>(p, job, shared, warp - 4, lane);
   } else if constexpr (kOutput) {
-    store_loop<kStages>(p, job, shared, lane);
+    store_loop(p, job, shared + M::kOut, memory, lane);
   }
 }
 

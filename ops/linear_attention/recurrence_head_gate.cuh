@@ -1,0 +1,301 @@
+#pragma once
+
+// The recurrence over the chunks of a sequence on Hopper where a token's decay is one number a
+// head, from q, k and V as they came and a small record of each chunk (HeadRecord). With factors of
+// tokens a (of keys), b (of queries) and c (of updates),
+//
+//   U = inverse (V - a k S)      O = b q S + attention U      S = decay S + (c k)^T U
+//
+// It is laid out as recurrence_wgmma.cuh, whose chain it is: S^T [V][K] in registers, always the
+// products' left side, q, k and the triangles the right one in shared memory. Idea: factors scale
+// columns of products, or U's registers, so that k serves as rows for the first product and
+// transposed, by its descriptor, for the last, and neither k nor q is written anew: 17 KB a chunk
+// go to memory and back for 66.
+//
+// Warps 4 to 6 fetch q, k (and the record) and V; warp 7 takes O to where it belongs.
+
+#include "ops/linear_attention/row_copies.cuh"
+#include "src/cuda/device/common/mma.cuh"
+#include "src/cuda/device/common/pdl.cuh"
+#include "src/cuda/device/common/traits.cuh"
+#include "src/cuda/device/sm90/stmatrix.cuh"
+#include "src/cuda/device/sm90/wgmma.cuh"
+
+namespace einkorn::linear_attention {
+
+inline constexpr int kHeadRecurrenceThreads = 256;
+
+/// Shared memory of a block, from an address that 1024 divides.
+template <int kStages>
+struct HeadRecurrenceMemory {
+  // A stage: the record, two tiles each of q and k, one of V.
+  static constexpr int kQueries = 17408;
+  static constexpr int kKeys = kQueries + 2 * recurrence_detail::kTile;
+  static constexpr int kValues = kKeys + 2 * recurrence_detail::kTile;
+  static constexpr int kStage = kValues + recurrence_detail::kTile;
+  // One tile of O; then this.
+  static constexpr int kOut = kStages * kStage;
+  static constexpr int kControl = kOut + recurrence_detail::kTile;
+
+  u64 full[kStages];   // a stage has been filled
+  u64 empty[kStages];  // it may be filled again
+  u64 out_full, out_empty;
+};
+static_assert(HeadRecurrenceMemory<3>::kControl + sizeof(HeadRecurrenceMemory<3>) <=
+                  kHeadRecurrenceSmem &&
+              HeadRecord::kBytes <= HeadRecurrenceMemory<3>::kQueries);
+
+namespace recurrence_detail {
+
+/// Warp `which` of those that load: 0 q, 1 k and records, 2 V.
+template <int kStages, Pass kPass>
+__device__ inline void load_tokens(const RecurrenceParams& p, const Job& job, char* shared,
+                                   int which, int lane) {
+  using M = HeadRecurrenceMemory<kStages>;
+  auto& memory = *reinterpret_cast<M*>(shared + M::kControl);
+  Rows rows = which == 0   ? shared_rows(p.q, p.q_token, p.q_head, p.group, job, M::kQueries)
+              : which == 1 ? shared_rows(p.k, p.k_token, p.k_head, p.group, job, M::kKeys)
+                           : value_rows(p, job, M::kValues);
+  const bool wanted = which < 2 || kPass == Pass::kWhole || !job.identity;
+  const i64 record_stride = i64{p.value_heads} * HeadRecord::kBytes;
+  const unsigned char* record =
+      p.records + (job.part.chunk * p.value_heads + job.head) * HeadRecord::kBytes;
+#pragma unroll 1
+  for (int c = 0; c < job.chunks; ++c) {
+    const int stage = c % kStages;
+    u64* const full = &memory.full[stage];
+    if (c >= kStages) barrier_wait(&memory.empty[stage], (c / kStages - 1) & 1);
+    char* const to = shared + stage * M::kStage;
+    const int left = job.part.tokens - c * kChunkTokens;
+    if (which == 1 && lane == 0) {
+      barrier_expect(full, HeadRecord::kBytes);
+      bulk_load(to, record, HeadRecord::kBytes, full);
+    }
+    if (which < 2) {
+      copy_rows<16>(rows, to, left, lane);
+    } else if (wanted) {
+      copy_rows<8>(rows, to, left, lane);
+    }
+    barrier_arrive_after_copies(full);
+    rows.from += kChunkTokens * rows.token;
+    record += record_stride;
+  }
+}
+
+/// The four warps of the chain, each with 16 rows of V. X and O lie in registers as S does, with
+/// tokens for K.
+template <int kStages, Pass kPass, class Initial, class Final, class Checkpoint, bool kKv>
+__device__ inline void run_head_chain(const RecurrenceParams& p, const Job& job, char* shared) {
+  using M = HeadRecurrenceMemory<kStages>;
+  auto& memory = *reinterpret_cast<M*>(shared + M::kControl);
+  constexpr bool kOutput = kPass == Pass::kWhole;
+  const int warp = static_cast<int>(threadIdx.x / 32);
+  const int lane = static_cast<int>(threadIdx.x % 32);
+  const int t = lane % 4;
+  const States<kPass, Initial, Final, Checkpoint, kKv> states{
+      p, job, job.half * (kChunkDim / 2) + warp * 16 + lane / 4, t};
+  float s[64];
+  states.load(s);
+
+  // This lane's row of four matrices of 8 tokens x 8 values in a tile [tokens][values]; the tokens
+  // of more matrices follow 16 rows on, which leaves the swizzle as it is.
+  const int matrix = lane / 8;
+  const u32 tile_row = swizzled(matrix / 2 * 8 + lane % 8, warp * 2 + matrix % 2);
+
+  float x[32];
+  float o[32];
+  // S in bf16, and what is missing of it, where a merge will build on the result.
+  constexpr bool kExact = kPass == Pass::kPartial;
+  u32 high[32];
+  u32 low[kExact ? 32 : 1];
+  const auto round_state = [&] {
+#pragma unroll
+    for (int i = 0; i < 32; ++i) {
+      if constexpr (kExact) {
+        split(s[2 * i], s[2 * i + 1], high[i], low[i]);
+      } else {
+        high[i] = pack2<bf16>(s[2 * i], s[2 * i + 1]);
+      }
+    }
+  };
+  const auto recall = [&](const char* stage) {
+    const u64 keys = wgmma_descriptor(stage + M::kKeys);
+    wgmma_fence();
+#pragma unroll
+    for (int i = 0; i < 8; ++i) wgmma_m64n64k16(x, high + 4 * i, columns_of(keys, i), i > 0);
+    if constexpr (kExact) {
+#pragma unroll
+      for (int i = 0; i < 8; ++i) wgmma_m64n64k16(x, low + 4 * i, columns_of(keys, i), true);
+    }
+    wgmma_commit();
+  };
+  // d = or += A B^T of a triangle of the record, by 64 tokens.
+  const auto multiply = [&](float (&d)[32], const u32(&a)[16], const char* triangle, bool add) {
+    const u64 b = wgmma_descriptor(triangle);
+#pragma unroll
+    for (int i = 0; i < 4; ++i) wgmma_m64n64k16(d, a + 4 * i, b + 2 * i, add || i > 0);
+  };
+  const auto update = [&](const char* stage, const u32(&a)[16]) {
+    const u64 b = wgmma_descriptor_transposed(stage + M::kKeys, kTile);
+#pragma unroll
+    for (int i = 0; i < 4; ++i) {
+      wgmma_m64n128k16<true>(s, a + 4 * i, b + i * (16 * 128 >> 4), true);
+    }
+  };
+  const auto factors_of = [&](const char* stage, int part, int j) {
+    return *reinterpret_cast<const float2*>(stage + part + (8 * j + 2 * t) * 4);
+  };
+  const auto wait_for_stage = [&](int c) {
+    barrier_wait(&memory.full[c % kStages], (c / kStages) & 1);
+    fence_async_proxy();  // pieces of 16 bytes come as ordinary writes
+  };
+  const auto hand_out = [&](int c) {
+    if (c > 0) barrier_wait(&memory.out_empty, (c - 1) & 1);
+#pragma unroll
+    for (int j = 0; j < 4; ++j) {
+      const u32 four[4] = {
+          pack2<bf16>(o[8 * j], o[8 * j + 1]), pack2<bf16>(o[8 * j + 2], o[8 * j + 3]),
+          pack2<bf16>(o[8 * j + 4], o[8 * j + 5]), pack2<bf16>(o[8 * j + 6], o[8 * j + 7])};
+      stmatrix_transposed(shared + M::kOut + tile_row + j * 16 * 128, four);
+    }
+    barrier_arrive(&memory.out_full);
+  };
+
+  // From k S of this chunk, which is under way, to that of the next.
+  const auto advance = [&](int c) {
+    const char* const stage = shared + c % kStages * M::kStage;
+    u32 values[16] = {};
+    if (kOutput || !job.identity) {
+#pragma unroll
+      for (int j = 0; j < 4; ++j) {
+        u32 four[4];
+        ldmatrix_transposed(four, stage + M::kValues + tile_row + j * 16 * 128);
+#pragma unroll
+        for (int i = 0; i < 4; ++i) values[4 * j + i] = four[i];
+      }
+    }
+    u32 values_low[16];
+    wgmma_wait<0>();
+#pragma unroll
+    for (int j = 0; j < 8; ++j) {
+      const float2 factor = factors_of(stage, HeadRecord::kKeys, j);
+#pragma unroll
+      for (int r = 0; r < 2; ++r) {
+        const int i = 2 * j + r;
+        split(__uint_as_float(values[i] << 16) - factor.x * x[2 * i],
+              __uint_as_float(values[i] & 0xffff0000u) - factor.y * x[2 * i + 1], values[i],
+              values_low[i]);
+      }
+    }
+    wgmma_fence();
+    multiply(x, values, stage + HeadRecord::kInverse, false);
+    multiply(x, values_low, stage + HeadRecord::kInverse, true);
+    wgmma_commit();
+    if constexpr (kOutput) {
+      const u64 queries = wgmma_descriptor(stage + M::kQueries);
+#pragma unroll
+      for (int i = 0; i < 8; ++i) wgmma_m64n64k16(o, high + 4 * i, columns_of(queries, i), i > 0);
+    }
+    wgmma_commit();
+    const float decay = *reinterpret_cast<const float*>(stage + HeadRecord::kDecay);
+#pragma unroll
+    for (int i = 0; i < 64; ++i) s[i] *= decay;
+    wgmma_wait<1>();
+    u32 u[16];
+    u32 u_low[16];
+#pragma unroll
+    for (int j = 0; j < 8; ++j) {
+      const float2 factor = factors_of(stage, HeadRecord::kUpdates, j);
+#pragma unroll
+      for (int r = 0; r < 2; ++r) {
+        const int i = 2 * j + r;
+        split(x[2 * i] * factor.x, x[2 * i + 1] * factor.y, u[i], u_low[i]);
+      }
+    }
+    wgmma_fence();
+    update(stage, u);
+    update(stage, u_low);
+    wgmma_commit();
+    if constexpr (kOutput) {
+      // Meanwhile, of the same U without factors, O.
+#pragma unroll
+      for (int i = 0; i < 16; ++i) split(x[2 * i], x[2 * i + 1], values[i], values_low[i]);
+      wgmma_wait<1>();
+#pragma unroll
+      for (int j = 0; j < 8; ++j) {
+        const float2 factor = factors_of(stage, HeadRecord::kQueries, j);
+#pragma unroll
+        for (int r = 0; r < 2; ++r) {
+          o[4 * j + 2 * r] *= factor.x;
+          o[4 * j + 2 * r + 1] *= factor.y;
+        }
+      }
+      wgmma_fence();
+      multiply(o, values, stage + HeadRecord::kAttention, true);
+      multiply(o, values_low, stage + HeadRecord::kAttention, true);
+    }
+    wgmma_commit();
+    wgmma_wait<1>();
+    round_state();
+    states.store_checkpoint(s, c);
+    if (c + 1 < job.chunks) wait_for_stage(c + 1);
+    // After the last chunk of whatever lies there; nobody looks at the product.
+    recall(shared + (c + 1) % kStages * M::kStage);
+    wgmma_wait<1>();
+    fence_async_proxy();  // factors were read, and the copy engine will write there
+    barrier_arrive(&memory.empty[c % kStages]);
+    if constexpr (kOutput) hand_out(c);
+  };
+
+  round_state();
+  if (job.chunks > 0) wait_for_stage(0);
+  recall(shared);
+  for (int c = 0; c < job.chunks; ++c) advance(c);
+  wgmma_wait<0>();
+
+  states.store(s);
+}
+
+}  // namespace recurrence_detail
+
+/// A block's work. Grid: 2 halves of V (kPartial: and of the identity) of each value head;
+/// segments.
+template <int kStages, Pass kPass, class Initial, class Final, class Checkpoint, bool kKv>
+__device__ inline void head_recurrence(const RecurrenceParams& p) {
+  using namespace recurrence_detail;
+  using M = HeadRecurrenceMemory<kStages>;
+  constexpr bool kOutput = kPass == Pass::kWhole;
+  extern __shared__ __align__(1024) char shared[];
+  auto& memory = *reinterpret_cast<M*>(shared + M::kControl);
+  if (threadIdx.x == 0) {
+    for (int i = 0; i < kStages; ++i) {
+      barrier_init(&memory.full[i], 1 + (kOutput ? 3 : 2) * 32);
+      barrier_init(&memory.empty[i], 128);
+    }
+    barrier_init(&memory.out_full, 128);
+    barrier_init(&memory.out_empty, 32);
+    fence_barrier_init();
+  }
+  __syncthreads();
+  wait_for_previous_kernel();
+  const Job job = find_job<kPass, 2>(p);
+  if (job.idle) return;
+  const int warp = static_cast<int>(threadIdx.x / 32);
+  const int lane = static_cast<int>(threadIdx.x % 32);
+  if (warp < 4) {
+    run_head_chain<kStages, kPass, Initial, Final, Checkpoint, kKv>(p, job, shared);
+  } else if (warp < 7) {
+    if (kOutput || warp > 4) load_tokens<kStages, kPass>(p, job, shared, warp - 4, lane);
+  } else if constexpr (kOutput) {
+    store_loop(p, job, shared + M::kOut, memory, lane);
+  }
+}
+
+/// What segments make of no state, and of the identity.
+template <int kStages>
+__global__ void __launch_bounds__(kHeadRecurrenceThreads, 1)
+    partial_states(const __grid_constant__ RecurrenceParams p) {
+  head_recurrence<kStages, Pass::kPartial, none, none, none, false>(p);
+}
+
+}  // namespace einkorn::linear_attention
