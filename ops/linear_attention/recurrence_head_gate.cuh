@@ -200,7 +200,8 @@ __device__ inline void run_head_chain(const RecurrenceParams& p, const Job& job,
     const float decay = *reinterpret_cast<const float*>(stage + HeadRecord::kDecay);
 #pragma unroll
     for (int i = 0; i < 64; ++i) s[i] *= decay;
-    wgmma_wait<1>();
+    // For the queries' product as well: what S was in bf16 takes registers until it is done.
+    wgmma_wait<0>();
     u32 u[16];
     u32 u_low[16];
 #pragma unroll
@@ -220,7 +221,6 @@ __device__ inline void run_head_chain(const RecurrenceParams& p, const Job& job,
       // Meanwhile, of the same U without factors, O.
 #pragma unroll
       for (int i = 0; i < 16; ++i) split(x[2 * i], x[2 * i + 1], values[i], values_low[i]);
-      wgmma_wait<1>();
 #pragma unroll
       for (int j = 0; j < 8; ++j) {
         const float2 factor = factors_of(stage, HeadRecord::kQueries, j);
