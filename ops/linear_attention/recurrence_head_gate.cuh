@@ -14,12 +14,9 @@
 //
 // Warps 4 to 6 fetch q, k (and the record) and V; warp 7 takes O to where it belongs.
 
-#include "ops/linear_attention/row_copies.cuh"
-#include "src/cuda/device/common/mma.cuh"
+#include "ops/linear_attention/chain_parts.cuh"
 #include "src/cuda/device/common/pdl.cuh"
 #include "src/cuda/device/common/traits.cuh"
-#include "src/cuda/device/sm90/stmatrix.cuh"
-#include "src/cuda/device/sm90/wgmma.cuh"
 
 namespace einkorn::linear_attention {
 
@@ -53,10 +50,8 @@ __device__ inline void load_tokens(const RecurrenceParams& p, const Job& job, ch
                                    int which, int lane) {
   using M = HeadRecurrenceMemory<kStages>;
   auto& memory = *reinterpret_cast<M*>(shared + M::kControl);
-  Rows rows = which == 0   ? shared_rows(p.q, p.q_token, p.q_head, p.group, job, M::kQueries)
-              : which == 1 ? shared_rows(p.k, p.k_token, p.k_head, p.group, job, M::kKeys)
-                           : value_rows(p, job, M::kValues);
-  const bool wanted = which < 2 || kPass == Pass::kWhole || !job.identity;
+  Rows rows = token_rows<M>(p, job, which);
+  const bool has_values = kPass == Pass::kWhole || !job.identity;
   const i64 record_stride = i64{p.value_heads} * HeadRecord::kBytes;
   const unsigned char* record =
       p.records + (job.part.chunk * p.value_heads + job.head) * HeadRecord::kBytes;
@@ -73,7 +68,7 @@ __device__ inline void load_tokens(const RecurrenceParams& p, const Job& job, ch
     }
     if (which < 2) {
       copy_rows<16>(rows, to, left, lane);
-    } else if (wanted) {
+    } else if (has_values) {
       copy_rows<8>(rows, to, left, lane);
     }
     barrier_arrive_after_copies(full);
@@ -97,44 +92,11 @@ __device__ inline void run_head_chain(const RecurrenceParams& p, const Job& job,
   float s[64];
   states.load(s);
 
-  // This lane's row of four matrices of 8 tokens x 8 values in a tile [tokens][values]; the tokens
-  // of more matrices follow 16 rows on, which leaves the swizzle as it is.
-  const int matrix = lane / 8;
-  const u32 tile_row = swizzled(matrix / 2 * 8 + lane % 8, warp * 2 + matrix % 2);
+  const u32 tile_row = tile_row_of(warp, lane);
 
   float x[32];
   float o[32];
-  // S in bf16, and what is missing of it, where a merge will build on the result.
-  constexpr bool kExact = kPass == Pass::kPartial;
-  u32 high[32];
-  u32 low[kExact ? 32 : 1];
-  const auto round_state = [&] {
-#pragma unroll
-    for (int i = 0; i < 32; ++i) {
-      if constexpr (kExact) {
-        split(s[2 * i], s[2 * i + 1], high[i], low[i]);
-      } else {
-        high[i] = pack2<bf16>(s[2 * i], s[2 * i + 1]);
-      }
-    }
-  };
-  const auto recall = [&](const char* stage) {
-    const u64 keys = wgmma_descriptor(stage + M::kKeys);
-    wgmma_fence();
-#pragma unroll
-    for (int i = 0; i < 8; ++i) wgmma_m64n64k16(x, high + 4 * i, columns_of(keys, i), i > 0);
-    if constexpr (kExact) {
-#pragma unroll
-      for (int i = 0; i < 8; ++i) wgmma_m64n64k16(x, low + 4 * i, columns_of(keys, i), true);
-    }
-    wgmma_commit();
-  };
-  // d = or += A B^T of a triangle of the record, by 64 tokens.
-  const auto multiply = [&](float (&d)[32], const u32(&a)[16], const char* triangle, bool add) {
-    const u64 b = wgmma_descriptor(triangle);
-#pragma unroll
-    for (int i = 0; i < 4; ++i) wgmma_m64n64k16(d, a + 4 * i, b + 2 * i, add || i > 0);
-  };
+  RoundedState<kPass == Pass::kPartial> rounded;
   const auto update = [&](const char* stage, const u32(&a)[16]) {
     const u64 b = wgmma_descriptor_transposed(stage + M::kKeys, kTile);
 #pragma unroll
@@ -149,31 +111,11 @@ __device__ inline void run_head_chain(const RecurrenceParams& p, const Job& job,
     barrier_wait(&memory.full[c % kStages], (c / kStages) & 1);
     fence_async_proxy();  // pieces of 16 bytes come as ordinary writes
   };
-  const auto hand_out = [&](int c) {
-    if (c > 0) barrier_wait(&memory.out_empty, (c - 1) & 1);
-#pragma unroll
-    for (int j = 0; j < 4; ++j) {
-      const u32 four[4] = {
-          pack2<bf16>(o[8 * j], o[8 * j + 1]), pack2<bf16>(o[8 * j + 2], o[8 * j + 3]),
-          pack2<bf16>(o[8 * j + 4], o[8 * j + 5]), pack2<bf16>(o[8 * j + 6], o[8 * j + 7])};
-      stmatrix_transposed(shared + M::kOut + tile_row + j * 16 * 128, four);
-    }
-    barrier_arrive(&memory.out_full);
-  };
-
   // From k S of this chunk, which is under way, to that of the next.
   const auto advance = [&](int c) {
     const char* const stage = shared + c % kStages * M::kStage;
     u32 values[16] = {};
-    if (kOutput || !job.identity) {
-#pragma unroll
-      for (int j = 0; j < 4; ++j) {
-        u32 four[4];
-        ldmatrix_transposed(four, stage + M::kValues + tile_row + j * 16 * 128);
-#pragma unroll
-        for (int i = 0; i < 4; ++i) values[4 * j + i] = four[i];
-      }
-    }
+    if (kOutput || !job.identity) load_values(values, stage + M::kValues + tile_row);
     u32 values_low[16];
     wgmma_wait<0>();
 #pragma unroll
@@ -182,20 +124,14 @@ __device__ inline void run_head_chain(const RecurrenceParams& p, const Job& job,
 #pragma unroll
       for (int r = 0; r < 2; ++r) {
         const int i = 2 * j + r;
-        split(__uint_as_float(values[i] << 16) - factor.x * x[2 * i],
-              __uint_as_float(values[i] & 0xffff0000u) - factor.y * x[2 * i + 1], values[i],
-              values_low[i]);
+        subtract(values[i], values_low[i], x[2 * i], x[2 * i + 1], factor);
       }
     }
     wgmma_fence();
-    multiply(x, values, stage + HeadRecord::kInverse, false);
-    multiply(x, values_low, stage + HeadRecord::kInverse, true);
+    multiply<4>(x, values, stage + HeadRecord::kInverse, false);
+    multiply<4>(x, values_low, stage + HeadRecord::kInverse, true);
     wgmma_commit();
-    if constexpr (kOutput) {
-      const u64 queries = wgmma_descriptor(stage + M::kQueries);
-#pragma unroll
-      for (int i = 0; i < 8; ++i) wgmma_m64n64k16(o, high + 4 * i, columns_of(queries, i), i > 0);
-    }
+    if constexpr (kOutput) multiply<8>(o, rounded.high, stage + M::kQueries, false);
     wgmma_commit();
     const float decay = *reinterpret_cast<const float*>(stage + HeadRecord::kDecay);
 #pragma unroll
@@ -231,25 +167,25 @@ __device__ inline void run_head_chain(const RecurrenceParams& p, const Job& job,
         }
       }
       wgmma_fence();
-      multiply(o, values, stage + HeadRecord::kAttention, true);
-      multiply(o, values_low, stage + HeadRecord::kAttention, true);
+      multiply<4>(o, values, stage + HeadRecord::kAttention, true);
+      multiply<4>(o, values_low, stage + HeadRecord::kAttention, true);
     }
     wgmma_commit();
     wgmma_wait<1>();
-    round_state();
+    rounded.round(s);
     states.store_checkpoint(s, c);
     if (c + 1 < job.chunks) wait_for_stage(c + 1);
     // After the last chunk of whatever lies there; nobody looks at the product.
-    recall(shared + (c + 1) % kStages * M::kStage);
+    recall(x, rounded, shared + (c + 1) % kStages * M::kStage + M::kKeys);
     wgmma_wait<1>();
     fence_async_proxy();  // factors were read, and the copy engine will write there
     barrier_arrive(&memory.empty[c % kStages]);
-    if constexpr (kOutput) hand_out(c);
+    if constexpr (kOutput) hand_out(memory, shared + M::kOut + tile_row, o, c);
   };
 
-  round_state();
+  rounded.round(s);
   if (job.chunks > 0) wait_for_stage(0);
-  recall(shared);
+  recall(x, rounded, shared + M::kKeys);
   for (int c = 0; c < job.chunks; ++c) advance(c);
   wgmma_wait<0>();
 
@@ -267,15 +203,7 @@ __device__ inline void head_recurrence(const RecurrenceParams& p) {
   constexpr bool kOutput = kPass == Pass::kWhole;
   extern __shared__ __align__(1024) char shared[];
   auto& memory = *reinterpret_cast<M*>(shared + M::kControl);
-  if (threadIdx.x == 0) {
-    for (int i = 0; i < kStages; ++i) {
-      barrier_init(&memory.full[i], 1 + (kOutput ? 3 : 2) * 32);
-      barrier_init(&memory.empty[i], 128);
-    }
-    barrier_init(&memory.out_full, 128);
-    barrier_init(&memory.out_empty, 32);
-    fence_barrier_init();
-  }
+  if (threadIdx.x == 0) init_barriers<kStages>(memory, 1 + (kOutput ? 3 : 2) * 32);
   __syncthreads();
   wait_for_previous_kernel();
   const Job job = find_job<kPass, 2>(p);

@@ -20,14 +20,9 @@
 // itself, since pieces of 128 bytes are too small for the engine; a sixth takes the results from
 // shared memory to where they belong.
 
-#include "ops/linear_attention/row_copies.cuh"
-#include "src/cuda/device/common/cp_async.cuh"
-#include "src/cuda/device/common/mma.cuh"
+#include "ops/linear_attention/chain_parts.cuh"
 #include "src/cuda/device/common/pdl.cuh"
 #include "src/cuda/device/common/traits.cuh"
-#include "src/cuda/device/sm90/bulk.cuh"
-#include "src/cuda/device/sm90/stmatrix.cuh"
-#include "src/cuda/device/sm90/wgmma.cuh"
 
 namespace einkorn::linear_attention {
 
@@ -38,11 +33,10 @@ inline constexpr int kRecurrenceThreads = 192;
 /// record.
 template <int kStages>
 struct RecurrenceMemory {
-  static constexpr int kTile = kChunkTokens * 128;
   static constexpr int kValues = 66560;  // of V in a stage
-  static constexpr int kStage = kValues + kTile;
+  static constexpr int kStage = kValues + recurrence_detail::kTile;
   static constexpr int kOut = kStages * kStage;
-  static constexpr int kBytes = kOut + kTile;
+  static constexpr int kBytes = kOut + recurrence_detail::kTile;
 
   u64 full[kStages];   // a stage has been filled
   u64 empty[kStages];  // it may be filled again
@@ -79,28 +73,6 @@ __device__ inline void load_loop(const RecurrenceParams& p, const Job& job, char
   }
 }
 
-/// The products of a step. `stage` is where its record lies.
-struct Step {
-  const char* stage;
-
-  /// d = or += A B^T of the part of the record at `part`, kSteps times 16 of its columns from
-  /// `first` on; a part of 128 columns lies as two tiles of 64 rows.
-  template <int kSteps>
-  __device__ void multiply(float (&d)[32], const u32* a, int part, int first, bool add) const {
-    const u64 b = wgmma_descriptor(stage + part);
-#pragma unroll
-    for (int i = 0; i < kSteps; ++i) {
-      const int at = first + i;
-      wgmma_m64n64k16(d, a + 4 * i, b + at / 4 * (8192 >> 4) + at % 4 * 2, add || i > 0);
-    }
-  }
-  __device__ void update(float (&s)[64], const u32 (&a)[16]) const {
-    const u64 b = wgmma_descriptor(stage + Record::kUpdates);
-#pragma unroll
-    for (int i = 0; i < 4; ++i) wgmma_m64n128k16(s, a + 4 * i, b + 2 * i, true);
-  }
-};
-
 /// The four warps of the chain, each with 16 rows of V. X and O lie in registers as S does, with
 /// tokens for K.
 template <int kStages, Pass kPass, class Initial, class Final, class Checkpoint, bool kKv>
@@ -116,78 +88,39 @@ __device__ inline void run_chain(const RecurrenceParams& p, const Job& job, char
   float s[64];
   states.load(s);
 
-  // This lane's row of four matrices of 8 tokens x 8 values in a tile [tokens][values]; the tokens
-  // of more matrices follow 16 rows on, which leaves the swizzle as it is.
-  const int matrix = lane / 8;
-  const u32 tile_row = swizzled(matrix / 2 * 8 + lane % 8, warp * 2 + matrix % 2);
+  const u32 tile_row = tile_row_of(warp, lane);
 
   float x[32];
   float o[32];
-  // S in bf16, and what is missing of it, where a merge will build on the result.
-  constexpr bool kExact = kPass == Pass::kPartial;
-  u32 high[32];
-  u32 low[kExact ? 32 : 1];
-  const auto round_state = [&] {
+  RoundedState<kPass == Pass::kPartial> rounded;
+  const auto update = [&](const char* stage, const u32(&a)[16]) {
+    const u64 b = wgmma_descriptor(stage + Record::kUpdates);
 #pragma unroll
-    for (int i = 0; i < 32; ++i) {
-      if constexpr (kExact) {
-        split(s[2 * i], s[2 * i + 1], high[i], low[i]);
-      } else {
-        high[i] = pack2<bf16>(s[2 * i], s[2 * i + 1]);
-      }
-    }
-  };
-  const auto recall = [&](const char* stage) {
-    const Step step{stage};
-    wgmma_fence();
-    step.template multiply<8>(x, high, Record::kKeys, 0, false);
-    if constexpr (kExact) step.template multiply<8>(x, low, Record::kKeys, 0, true);
-    wgmma_commit();
+    for (int i = 0; i < 4; ++i) wgmma_m64n128k16(s, a + 4 * i, b + 2 * i, true);
   };
   // After the last product that reads a stage.
   const auto release = [&](int c) {
     fence_async_proxy();  // decays were read, and the copy engine will write there
     barrier_arrive(&memory.empty[c % kStages]);
   };
-  const auto hand_out = [&](int c) {
-    if (c > 0) barrier_wait(&memory.out_empty, (c - 1) & 1);
-#pragma unroll
-    for (int j = 0; j < 4; ++j) {
-      const u32 four[4] = {
-          pack2<bf16>(o[8 * j], o[8 * j + 1]), pack2<bf16>(o[8 * j + 2], o[8 * j + 3]),
-          pack2<bf16>(o[8 * j + 4], o[8 * j + 5]), pack2<bf16>(o[8 * j + 6], o[8 * j + 7])};
-      stmatrix_transposed(shared + Memory::kOut + tile_row + j * 16 * 128, four);
-    }
-    barrier_arrive(&memory.out_full);
-  };
-
   // From keys S of this chunk, which is under way, to that of the next.
   const auto advance = [&](int c) {
-    const Step step{shared + c % kStages * Memory::kStage};
+    const char* const stage = shared + c % kStages * Memory::kStage;
     u32 values[16] = {};
-    if (kOutput || !job.identity) {
-#pragma unroll
-      for (int j = 0; j < 4; ++j) {
-        u32 four[4];
-        ldmatrix_transposed(four, step.stage + Memory::kValues + tile_row + j * 16 * 128);
-#pragma unroll
-        for (int i = 0; i < 4; ++i) values[4 * j + i] = four[i];
-      }
-    }
+    if (kOutput || !job.identity) load_values(values, stage + Memory::kValues + tile_row);
     u32 values_low[16];
     wgmma_wait<0>();
 #pragma unroll
     for (int i = 0; i < 16; ++i) {
-      split(__uint_as_float(values[i] << 16) - x[2 * i],
-            __uint_as_float(values[i] & 0xffff0000u) - x[2 * i + 1], values[i], values_low[i]);
+      subtract(values[i], values_low[i], x[2 * i], x[2 * i + 1], {1, 1});
     }
     wgmma_fence();
-    step.multiply<4>(x, values, Record::kInverse, 0, false);
-    step.multiply<4>(x, values_low, Record::kInverse, 0, true);
+    multiply<4>(x, values, stage + Record::kInverse, false);
+    multiply<4>(x, values_low, stage + Record::kInverse, true);
     wgmma_commit();
-    if constexpr (kOutput) step.template multiply<8>(o, high, Record::kQueries, 0, false);
+    if constexpr (kOutput) multiply<8>(o, rounded.high, stage + Record::kQueries, false);
     wgmma_commit();
-    const auto* decay = reinterpret_cast<const float2*>(step.stage + Record::kDecay);
+    const auto* decay = reinterpret_cast<const float2*>(stage + Record::kDecay);
 #pragma unroll
     for (int j = 0; j < 16; ++j) {
       const float2 pair = decay[4 * j + t];
@@ -203,29 +136,29 @@ __device__ inline void run_chain(const RecurrenceParams& p, const Job& job, char
 #pragma unroll
     for (int i = 0; i < 16; ++i) split(x[2 * i], x[2 * i + 1], u[i], u_low[i]);
     wgmma_fence();
-    step.update(s, u);
-    step.update(s, u_low);
+    update(stage, u);
+    update(stage, u_low);
     wgmma_commit();
     if constexpr (kOutput) {
-      step.multiply<4>(o, u, Record::kAttention, 0, true);
-      step.multiply<4>(o, u_low, Record::kAttention, 0, true);
+      multiply<4>(o, u, stage + Record::kAttention, true);
+      multiply<4>(o, u_low, stage + Record::kAttention, true);
     }
     wgmma_commit();
     wgmma_wait<1>();
-    round_state();
+    rounded.round(s);
     states.store_checkpoint(s, c);
     const int after = (c + 1) % kStages;
     if (c + 1 < job.chunks) barrier_wait(&memory.full[after], ((c + 1) / kStages) & 1);
     // After the last chunk of whatever lies there; nobody looks at the product.
-    recall(shared + after * Memory::kStage);
+    recall(x, rounded, shared + after * Memory::kStage + Record::kKeys);
     wgmma_wait<1>();
     release(c);
-    if constexpr (kOutput) hand_out(c);
+    if constexpr (kOutput) hand_out(memory, shared + Memory::kOut + tile_row, o, c);
   };
 
-  round_state();
+  rounded.round(s);
   if (job.chunks > 0) barrier_wait(&memory.full[0], 0);
-  recall(shared);
+  recall(x, rounded, shared + Record::kKeys);
   for (int c = 0; c < job.chunks; ++c) advance(c);
   wgmma_wait<0>();
 
@@ -242,15 +175,7 @@ __device__ inline void recurrence(const RecurrenceParams& p) {
   using Memory = RecurrenceMemory<kStages>;
   extern __shared__ __align__(1024) char shared[];
   auto& memory = *reinterpret_cast<Memory*>(shared + Record::kBytes);
-  if (threadIdx.x == 0) {
-    for (int i = 0; i < kStages; ++i) {
-      barrier_init(&memory.full[i], 1 + 32);
-      barrier_init(&memory.empty[i], 128);
-    }
-    barrier_init(&memory.out_full, 128);
-    barrier_init(&memory.out_empty, 32);
-    fence_barrier_init();
-  }
+  if (threadIdx.x == 0) init_barriers<kStages>(memory, 1 + 32);
   __syncthreads();
   wait_for_previous_kernel();
   const Job job = find_job<kPass, 2>(p);

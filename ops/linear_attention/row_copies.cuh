@@ -34,6 +34,14 @@ __device__ inline Rows value_rows(const RecurrenceParams& p, const Job& job, int
       2 * p.v_token, to};
 }
 
+/// Those of tensor `which` of q, k and V; Memory says where in a stage each lies.
+template <class Memory>
+__device__ inline Rows token_rows(const RecurrenceParams& p, const Job& job, int which) {
+  if (which == 0) return shared_rows(p.q, p.q_token, p.q_head, p.group, job, Memory::kQueries);
+  if (which == 1) return shared_rows(p.k, p.k_token, p.k_head, p.group, job, Memory::kKeys);
+  return value_rows(p, job, Memory::kValues);
+}
+
 /// Copies a chunk's rows into a stage; rows from `left` on become zeros.
 template <int kPieces>
 __device__ inline void copy_rows(const Rows& rows, char* stage, int left, int lane) {

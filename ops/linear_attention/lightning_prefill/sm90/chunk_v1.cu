@@ -20,13 +20,9 @@
 // normalised they sum the squares of what has come. Warp 7 takes O from shared memory to where it
 // belongs.
 
+#include "ops/linear_attention/chain_parts.cuh"
 #include "ops/linear_attention/decay.cuh"
-#include "ops/linear_attention/row_copies.cuh"
-#include "src/cuda/device/common/mma.cuh"
 #include "src/cuda/device/common/reduce.cuh"
-#include "src/cuda/device/sm90/bulk.cuh"
-#include "src/cuda/device/sm90/stmatrix.cuh"
-#include "src/cuda/device/sm90/wgmma.cuh"
 
 namespace einkorn::lightning_prefill::sm90 {
 
@@ -40,6 +36,7 @@ constexpr int kThreads = 256;
 template <int kStages>
 struct Memory {
   // A stage: two tiles each of q and k, one of V.
+  static constexpr int kQueries = 0;
   static constexpr int kKeys = 2 * kTile;
   static constexpr int kValues = 4 * kTile;
   static constexpr int kStage = 5 * kTile;
@@ -63,9 +60,7 @@ __device__ inline void load_loop(const DecayParams& p, const Job& job, char* sha
                                  int lane) {
   using M = Memory<kStages>;
   auto& memory = *reinterpret_cast<M*>(shared + M::kControl);
-  Rows rows = which == 0   ? shared_rows(p.q, p.q_token, p.q_head, p.group, job, 0)
-              : which == 1 ? shared_rows(p.k, p.k_token, p.k_head, p.group, job, M::kKeys)
-                           : value_rows(p, job, M::kValues);
+  Rows rows = token_rows<M>(p, job, which);
   // Norms follow the copies at a distance, so that the copies of a chunk are under way while the
   // squares of one before it are summed.
   constexpr int kBehind = kL2norm ? 2 : 0;
@@ -122,21 +117,15 @@ __device__ inline void run_chain(const DecayParams& p, const Job& job, char* sha
   float s[64];
   states.load(s);
 
-  // This lane's row of four matrices of 8 tokens x 8 values in a tile [tokens][values]; the tokens
-  // of more matrices follow 16 rows on, which leaves the swizzle as it is.
+  const u32 tile_row = tile_row_of(warp, lane);
   const int matrix = lane / 8;
-  const u32 tile_row = swizzled(matrix / 2 * 8 + lane % 8, warp * 2 + matrix % 2);
-  // And in P, of 16 rows of q and 16 of k: two more pieces on are an exclusive or away.
+  // This lane's row in P, of 16 rows of q and 16 of k: two more pieces on are an exclusive or away.
   const u32 attention_row = swizzled(warp * 16 + matrix % 2 * 8 + lane % 8, matrix / 2);
   // Of this lane's first element of P, i - j.
   const int apart = warp * 16 + g - 2 * t;
 
   float o[32];
   u32 high[32];  // S in bf16
-  const auto round_state = [&] {
-#pragma unroll
-    for (int i = 0; i < 32; ++i) high[i] = pack2<bf16>(s[2 * i], s[2 * i + 1]);
-  };
   // For chunk c, where there is one. Here rather than before the product that adds to S: where
   // nothing was waited for in between, ptxas lets no two products overlap (C7518).
   const auto decay_state = [&](int c) {
@@ -153,11 +142,7 @@ __device__ inline void run_chain(const DecayParams& p, const Job& job, char* sha
   const auto hand_out = [&](int c) {
     if (c >= 0) barrier_arrive(&memory.empty[c % kStages]);
     if constexpr (kOutput) {
-#pragma unroll
-      for (int j = 0; j < 4; ++j) {
-        const u32 four[4] = {done[4 * j], done[4 * j + 1], done[4 * j + 2], done[4 * j + 3]};
-        stmatrix_transposed(shared + M::kOut + tile_row + j * 16 * 128, four);
-      }
+      store_values(shared + M::kOut + tile_row, done);
       if (c >= 0) barrier_arrive(&memory.out_full);
     }
   };
@@ -213,23 +198,14 @@ __device__ inline void run_chain(const DecayParams& p, const Job& job, char* sha
         wgmma_m64n64k16(x, columns_of(queries, i), columns_of(keys, i), i > 0);
       }
       wgmma_commit();
-#pragma unroll
-      for (int i = 0; i < 8; ++i) {
-        wgmma_m64n64k16(o, high + 4 * i, columns_of(queries, i), i > 0);
-      }
+      multiply<8>(o, high, at + M::kQueries, false);
       wgmma_commit();
     }
     hand_out(c - 1);  // while those are under way
 
     u32 values[16];
     u32 scaled[16];
-#pragma unroll
-    for (int j = 0; j < 4; ++j) {
-      u32 four[4];
-      ldmatrix_transposed(four, at + M::kValues + tile_row + j * 16 * 128);
-#pragma unroll
-      for (int i = 0; i < 4; ++i) values[4 * j + i] = four[i];
-    }
+    load_values(values, at + M::kValues + tile_row);
 #pragma unroll
     for (int j = 0; j < 8; ++j) {
       float2 scale = *reinterpret_cast<const float2*>(&memory.table.updates[last][8 * j + 2 * t]);
@@ -273,24 +249,21 @@ __device__ inline void run_chain(const DecayParams& p, const Job& job, char* sha
       }
       named_barrier(1, 128);
       wgmma_fence();
-      const u64 rows = wgmma_descriptor(attention);
-#pragma unroll
-      for (int i = 0; i < 4; ++i) wgmma_m64n64k16(o, values + 4 * i, rows + 2 * i, true);
+      multiply<4>(o, values, attention, true);
       wgmma_commit();
       wgmma_wait<1>();
-      round_state();
+      round_pairs(s, high);
     }
     if constexpr (!kOutput) wgmma_wait<0>();
     states.store_checkpoint(s, c);
     decay_state(c + 1);
     if constexpr (kOutput) {
       wgmma_wait<0>();
-#pragma unroll
-      for (int i = 0; i < 16; ++i) done[i] = pack2<bf16>(o[2 * i], o[2 * i + 1]);
+      round_pairs(o, done);
     }
   };
 
-  if constexpr (kOutput) round_state();
+  if constexpr (kOutput) round_pairs(s, high);
   decay_state(0);
 #pragma unroll 1
   for (int c = 0; c < job.chunks; ++c) advance(c);
@@ -314,14 +287,8 @@ __device__ inline void run_chunks(const DecayParams& p) {
   extern __shared__ __align__(1024) char shared[];
   auto& memory = *reinterpret_cast<M*>(shared + M::kControl);
   if (threadIdx.x == 0) {
-    for (int i = 0; i < kStages; ++i) {
-      barrier_init(&memory.full[i], kOutput ? 3 * 32 : 2 * 32);
-      barrier_init(&memory.normed[i], kOutput ? 2 * 32 : 32);
-      barrier_init(&memory.empty[i], 128);
-    }
-    barrier_init(&memory.out_full, 128);
-    barrier_init(&memory.out_empty, 32);
-    fence_barrier_init();
+    for (int i = 0; i < kStages; ++i) barrier_init(&memory.normed[i], kOutput ? 2 * 32 : 32);
+    init_barriers<kStages>(memory, kOutput ? 3 * 32 : 2 * 32);
   }
   wait_for_previous_kernel();
   const Job job = find_decay_job<kPass, 2>(p);
