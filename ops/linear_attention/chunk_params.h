@@ -12,8 +12,9 @@ inline constexpr int kStartsThreads = 256;
 inline constexpr int kPrepareThreads = 256;
 inline constexpr int kPrepareSmem = 70688;      ///< bytes, asked for at launch
 inline constexpr int kPrepareHeadSmem = 44032;  ///< likewise, for HeadRecord
-inline constexpr int kHeadRecurrenceSmem = 208896;
-inline constexpr int kMergeRows = 4;  ///< rows of V of a merging block
+inline constexpr int kHeadRecurrenceThreads = 256;
+inline constexpr int kHeadRecurrenceSmem = 184320;  ///< likewise
+inline constexpr int kMergeRows = 4;                ///< rows of V of a merging block
 
 /// The record, in bytes. Matrices of bf16 lie as tiles of rows of 64 elements; the 16-byte pieces
 /// of a row are exchanged as the copy engine's 128-byte swizzle has it, piece p of row r at p ^ r
@@ -88,7 +89,7 @@ struct PrepareParams {
 
 struct RecurrenceParams {
   const unsigned char* records;
-  const void* q;  ///< and k: of HeadRecord
+  const void* q;  ///< and k: where the recurrence takes them as they came
   const void* k;
   const void* v;
   void* o;

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "ops/launch.h"
+#include "ops/linear_attention/strides.h"
 
 namespace einkorn::linear_attention {
 namespace {
@@ -31,17 +32,6 @@ SequenceTable sequence_table(const PrefillProblem& problem, const ChunkSizes& si
   return table;
 }
 
-/// Of a tensor of heads, from token to token and from head to head.
-void bind_strides(const TensorView& tensor, long long& token, long long& head) {
-  token = cuda::row_stride(tensor, 2);
-  head = tensor.stride(2);
-}
-
-const SequenceStart* bound_starts(const PrefillCall& call, const std::byte* workspace) {
-  // They are what the workspace begins with.
-  return call.cu_seqlens.defined() ? reinterpret_cast<const SequenceStart*>(workspace) : nullptr;
-}
-
 /// From how far a part is from the workspace's begin to where it is.
 template <class T>
 T* at(std::byte* workspace, std::size_t offset) {
@@ -65,17 +55,24 @@ ChunkSizes::ChunkSizes(const PrefillProblem& problem)
           : problem.batch * ((chunks_of(problem.tokens) + segment_chunks - 1) / segment_chunks);
 }
 
+std::size_t starts_bytes(const PrefillProblem& problem) {
+  if (problem.seqs == 0) return 0;
+  return workspace_part(sizeof(SequenceStart) * static_cast<std::size_t>(problem.seqs + 1));
+}
+
+const SequenceStart* bound_starts(const PrefillCall& call, const std::byte* workspace) {
+  return call.cu_seqlens.defined() ? reinterpret_cast<const SequenceStart*>(workspace) : nullptr;
+}
+
 ChunkScratch::ChunkScratch(const PrefillProblem& problem, const ChunkSizes& sizes,
                            std::size_t record_bytes) {
   const auto heads = static_cast<std::size_t>(problem.value_heads);
+  bytes = starts_bytes(problem);
   const auto part = [this](std::size_t size) {
     const std::size_t begin = bytes;
     bytes += workspace_part(size);
     return begin;
   };
-  if (problem.seqs > 0) {
-    starts = part(sizeof(SequenceStart) * static_cast<std::size_t>(problem.seqs + 1));
-  }
   records = part(static_cast<std::size_t>(sizes.chunks) * heads * record_bytes);
   if (!sizes.cut) return;
   const auto states = static_cast<std::size_t>(sizes.segments) * heads * kStateBytes;
@@ -120,7 +117,7 @@ PrepareParams prepare_params(const PrefillProblem& problem, const ChunkKernels& 
   const ChunkSizes sizes(problem);
   PrepareParams params{};
   params.sequences = sequence_table(problem, sizes);
-  params.records_at = ChunkScratch(problem, sizes, kernels.record_bytes).records;
+  params.records_at = ChunkScratch(problem, sizes, kernels.record_bytes()).records;
   params.value_heads = static_cast<int>(problem.value_heads);
   params.group = static_cast<int>(problem.value_heads / problem.heads);
   return params;
@@ -128,7 +125,7 @@ PrepareParams prepare_params(const PrefillProblem& problem, const ChunkKernels& 
 
 RecurrenceParams recurrence_params(const PrefillProblem& problem, const ChunkKernels& kernels) {
   const ChunkSizes sizes(problem);
-  const ChunkScratch scratch(problem, sizes, kernels.record_bytes);
+  const ChunkScratch scratch(problem, sizes, kernels.record_bytes());
   RecurrenceParams params{};
   params.sequences = sequence_table(problem, sizes);
   params.records_at = scratch.records;
@@ -196,7 +193,7 @@ Cost prepare_cost(const PrefillKind& kind, const PrefillProblem& problem,
   // q, k and the gate, of a channel or of a head.
   const double gate = kChunkTokens * (kind.channel_gate ? kChunkDim : 1) *
                       static_cast<double>(bits(problem.gate_dtype)) / 8;
-  cost.bytes = records * (static_cast<double>(kernels.record_bytes) +
+  cost.bytes = records * (static_cast<double>(kernels.record_bytes()) +
                           2.0 * 2 * kChunkTokens * kChunkDim + gate);
   return cost;
 }
@@ -209,15 +206,15 @@ Cost recurrence_cost(const PrefillProblem& problem, const ChunkKernels& kernels)
   // Keys, queries and (twice) updates with the state; the inverse and (both twice) attention.
   cost.flops = records * kTile * (4.0 * kChunkDim + 4.0 * kChunkTokens);
   // V and O; with a record that has only factors, q and k as well.
-  const double tiles = kernels.head_record() ? 4 : 2;
-  cost.bytes = records * (static_cast<double>(kernels.record_bytes) + tiles * kTile);
+  const double tiles = kernels.head_record ? 4 : 2;
+  cost.bytes = records * (static_cast<double>(kernels.record_bytes()) + tiles * kTile);
   return cost;
 }
 
-cuda::Launch starts_launch(const ChunkKernels& kernels) {
+cuda::Launch starts_launch(bool pdl) {
   cuda::Launch launch;
   launch.block.x = kStartsThreads;
-  launch.pdl = kernels.pdl;
+  launch.pdl = pdl;
   return launch;
 }
 
@@ -229,7 +226,7 @@ cuda::Launch prepare_launch(const PrefillProblem& problem, const ChunkKernels& k
   launch.grid.y = static_cast<std::uint32_t>(rows);
   launch.grid.z = static_cast<std::uint32_t>((chunks + rows - 1) / rows);
   launch.block.x = kPrepareThreads;
-  launch.smem_bytes = kernels.head_record() ? kPrepareHeadSmem : kPrepareSmem;
+  launch.smem_bytes = kernels.head_record ? kPrepareHeadSmem : kPrepareSmem;
   launch.pdl = kernels.pdl;
   return launch;
 }
@@ -288,7 +285,7 @@ std::string prepare_entry(const PrefillKind& kind, const PrefillProblem& problem
   if (kind.channel_gate) {
     return jit::instantiate("einkorn::linear_attention::prepare_chunks", arguments);
   }
-  arguments.emplace_back(kernels.head_record());
+  arguments.emplace_back(kernels.head_record);
   return jit::instantiate("einkorn::linear_attention::prepare_head_gate_chunks", arguments);
 }
 
@@ -323,6 +320,14 @@ ChunkKernels ChunkWgmma::kernels(const char* file, const char* name, const Tilin
           .halves = 2,
           .threads = 192,
           .smem = 232448};
+}
+
+ChunkKernels ChunkWgmma::head_kernels(const char* file, const char* name, const Tiling& tiling) {
+  ChunkKernels out = kernels(file, name, tiling);
+  out.threads = kHeadRecurrenceThreads;
+  out.smem = kHeadRecurrenceSmem;
+  out.head_record = true;
+  return out;
 }
 
 std::optional<Refusal> ChunkMma::supports(const PrefillProblem& problem, const DeviceInfo& device) {

@@ -32,11 +32,15 @@ struct ChunkSizes {
   bool cut;                     ///< segments are carried into each other
 };
 
-/// Bytes from the workspace's begin to each part.
+/// Bytes of a workspace, whose begin they are, that the starts of packed sequences take; else 0.
+std::size_t starts_bytes(const PrefillProblem& problem);
+/// Where they are, or null.
+const SequenceStart* bound_starts(const PrefillCall& call, const std::byte* workspace);
+
+/// Bytes from the workspace's begin to each part behind the starts.
 struct ChunkScratch {
   ChunkScratch(const PrefillProblem& problem, const ChunkSizes& sizes, std::size_t record_bytes);
 
-  std::size_t starts = 0;
   std::size_t records = 0;
   std::size_t carried = 0;
   std::size_t partial = 0;
@@ -57,9 +61,9 @@ struct ChunkKernels {
   std::uint32_t smem = 0;  ///< likewise, bytes
   int static_smem = 0;     ///< and without being asked
   bool pdl = true;
-  std::size_t record_bytes = Record::kBytes;
+  bool head_record = false;  ///< the record is HeadRecord
 
-  bool head_record() const { return record_bytes == HeadRecord::kBytes; }
+  std::size_t record_bytes() const { return head_record ? HeadRecord::kBytes : Record::kBytes; }
 };
 
 /// Parameters with all that depends on the problem alone; of pointers into the workspace, how far
@@ -82,7 +86,7 @@ Cost recurrence_cost(const PrefillProblem& problem, const ChunkKernels& kernels)
 inline constexpr const char* kStartsEntry = "einkorn::linear_attention::write_starts";
 
 /// How each stage is launched.
-cuda::Launch starts_launch(const ChunkKernels& kernels);
+cuda::Launch starts_launch(bool pdl);
 cuda::Launch prepare_launch(const PrefillProblem& problem, const ChunkKernels& kernels);
 cuda::Launch partial_launch(const PrefillProblem& problem, const ChunkKernels& kernels);
 cuda::Launch merge_launch(const PrefillProblem& problem, const ChunkKernels& kernels);
@@ -101,12 +105,12 @@ std::string partial_entry(const ChunkKernels& kernels);
 std::string merge_entry(const PrefillProblem& problem);
 std::string recurrence_entry(const PrefillProblem& problem, const ChunkKernels& kernels);
 
-/// The stage that finds where packed sequences begin, of op C.
+/// The stage that finds where packed sequences begin, of op C; its kernel is in `file`, too.
 template <class C>
-LaunchStage starts_stage(const PrefillProblem& problem, const ChunkKernels& kernels) {
+LaunchStage starts_stage(const PrefillProblem& problem, const char* file, bool pdl) {
   using Args = typename C::Args;
   LaunchStage stage = launch_stage<Args, StartsParams>(
-      "starts", kernels.file, kStartsEntry, starts_launch(kernels), starts_params(problem),
+      "starts", file, kStartsEntry, starts_launch(pdl), starts_params(problem),
       [](const Args& args, std::byte* workspace, StartsParams& params) {
         bind_starts(prefill_call<C>(args), workspace, params);
       });
@@ -121,8 +125,9 @@ Plan plan_chunks(const typename C::Problem& problem, const ChunkKernels& kernels
   Plan out;
   if (problem.empty()) return out;
   const ChunkSizes sizes(problem);
-  out.workspace_bytes = ChunkScratch(problem, sizes, kernels.record_bytes).bytes;
-  if (problem.seqs > 0) out.stages.emplace_back(starts_stage<C>(problem, kernels));
+  out.workspace_bytes = ChunkScratch(problem, sizes, kernels.record_bytes()).bytes;
+  if (problem.seqs > 0)
+    out.stages.emplace_back(starts_stage<C>(problem, kernels.file, kernels.pdl));
   if (sizes.chunks > 0) {
     LaunchStage stage = launch_stage<Args, PrepareParams>(
         "prepare", kernels.file, prepare_entry(C::kKind, problem, kernels),
@@ -173,6 +178,8 @@ struct ChunkWgmma {
   static std::optional<Refusal> supports(const PrefillProblem& problem, const DeviceInfo& device);
   static std::vector<Tiling> tilings(const PrefillProblem& problem, const DeviceInfo& device);
   static ChunkKernels kernels(const char* file, const char* name, const Tiling& tiling);
+  /// Of an op whose recurrence takes q and k as they came.
+  static ChunkKernels head_kernels(const char* file, const char* name, const Tiling& tiling);
 };
 
 struct ChunkMma {

@@ -8,9 +8,7 @@
 namespace einkorn::linear_attention {
 
 DecayScratch::DecayScratch(const PrefillProblem& problem, const ChunkSizes& sizes) {
-  if (problem.seqs > 0) {
-    bytes += workspace_part(sizeof(SequenceStart) * static_cast<std::size_t>(problem.seqs + 1));
-  }
+  bytes = starts_bytes(problem);
   carried = bytes;
   if (!sizes.cut) return;
   const auto states = static_cast<std::size_t>(sizes.segments * problem.value_heads);

@@ -51,7 +51,8 @@ Plan plan_decay(const typename C::Problem& problem, const DecayKernels& kernels)
   if (problem.empty()) return out;
   const ChunkSizes sizes(problem);
   out.workspace_bytes = DecayScratch(problem, sizes).bytes;
-  if (problem.seqs > 0) out.stages.emplace_back(starts_stage<C>(problem, kernels));
+  if (problem.seqs > 0)
+    out.stages.emplace_back(starts_stage<C>(problem, kernels.file, kernels.pdl));
   const auto pass = [&](const char* name, std::string entry, const cuda::Launch& launch,
                         const Needs& needs) {
     LaunchStage stage = launch_stage<Args, DecayParams>(

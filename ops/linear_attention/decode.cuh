@@ -18,8 +18,8 @@
 // Everything is f32 between memory and memory; a state in bf16 is rounded when it is written, not
 // from token to token.
 
-#include "ops/linear_attention/decode_step.cuh"
 #include "ops/linear_attention/params.h"
+#include "ops/linear_attention/token_step.cuh"
 #include "src/cuda/device/common/memory.cuh"
 #include "src/cuda/device/common/pdl.cuh"
 #include "src/cuda/device/common/types.cuh"

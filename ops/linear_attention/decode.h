@@ -18,13 +18,6 @@
 
 namespace einkorn::linear_attention {
 
-/// How a token changes the state S [K, V] of a value head; d is the decay, u a row [V].
-enum class Update : std::uint8_t {
-  kChannelDelta,  ///< S <- diag(d) S, then S <- S + k u, u = beta (v - k^T S): KDA
-  kHeadDelta,     ///< the same with one d a head: gated delta rule
-  kDecay,         ///< S <- d S + k v: lightning attention
-};
-
 inline constexpr std::int64_t kMaxDecodeTokens = 1024;
 inline constexpr std::int64_t kMaxDecodeSeqs = std::int64_t{1} << 31;
 inline constexpr std::int64_t kMaxDecodePool = std::int64_t{1} << 40;

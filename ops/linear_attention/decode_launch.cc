@@ -30,19 +30,9 @@ std::optional<Refusal> refuse_shape(const DecodeProblem& problem, StateLayout la
   return std::nullopt;
 }
 
-std::int64_t parts(const DecodeProblem& problem, std::int64_t of_block) {
-  return (problem.value_dim + of_block - 1) / of_block;
-}
-
 std::int64_t blocks(const DecodeProblem& problem, std::int64_t of_block) {
-  return problem.seqs * problem.value_heads * parts(problem, of_block);
-}
-
-std::optional<Refusal> refuse_blocks(const DecodeProblem& problem, std::int64_t of_block) {
   // Below 2^63: at most 2^31 sequences of 2^16 heads of 2^8 parts.
-  const std::int64_t wanted = blocks(problem, of_block);
-  if (wanted <= cuda::kMaxBlocks) return std::nullopt;
-  return Refusal{fmt::format("{} blocks > {}, the widest grid", wanted, cuda::kMaxBlocks)};
+  return problem.seqs * problem.value_heads * parts_of(problem.value_dim, of_block);
 }
 
 std::optional<Refusal> refuse_registers(int needed, int threads) {
@@ -57,14 +47,9 @@ DecodeLaunch start_launch(const DecodeProblem& problem, std::int64_t of_block, i
   DecodeLaunch out{};
   out.launch = cuda::line_of_blocks(blocks(problem, of_block), threads, device);
   DecodeParams& params = out.params;
-  params.tokens = static_cast<int>(problem.tokens);
-  params.value_heads = static_cast<int>(problem.value_heads);
-  params.group = static_cast<int>(problem.value_heads / problem.heads);
-  params.value_dim = static_cast<int>(problem.value_dim);
-  params.parts = static_cast<unsigned>(parts(problem, of_block));
+  describe_step(problem, of_block, params);
   params.index_bytes = problem.indices ? bits(*problem.indices) / 8 : 0;
   params.per_token = problem.per_token ? 1 : 0;
-  params.beta_scale = problem.negative_eigenvalues ? 2 : 1;
   if (out.launch.pdl) {
     const int resident = device.sm_count * (device.max_threads_per_sm / threads);
     params.early_blocks = static_cast<unsigned>(resident);
@@ -73,13 +58,7 @@ DecodeLaunch start_launch(const DecodeProblem& problem, std::int64_t of_block, i
 }
 
 std::string traits(Update update, const DecodeProblem& problem) {
-  const bool delta = update != Update::kDecay;
-  return jit::instantiate(
-      "einkorn::linear_attention::DecodeTraits",
-      {problem.dtype, delta ? problem.gate_dtype : kF32,
-       delta ? std::optional(problem.beta_dtype) : std::nullopt, problem.state_dtype,
-       static_cast<int>(update), static_cast<int>(problem.gate), problem.beta_form == Beta::kLogit,
-       problem.l2norm, problem.key_dim});
+  return step_traits(update, problem, problem.state_dtype, false);
 }
 
 /// What the kernels get along with, over all dtypes, gates and shapes, for sm_80 to sm_100
@@ -106,59 +85,31 @@ bool is_left_alone(const DecodeProblem& problem, const DecodeRows::Tiling& tilin
   return tiling.lanes == 32 && problem.state_dtype == kF32 && problem.key_dim * tiling.rows == 512;
 }
 
-std::int64_t rows_of_block(const DecodeRows::Tiling& tiling) {
-  return std::int64_t{32} / tiling.lanes * tiling.rows * tiling.warps;
-}
 std::int64_t columns_of_block(const DecodeProblem& problem, const DecodeColumns::Tiling& tiling) {
   return std::int64_t{tiling.lanes} * piece(problem);
 }
 
-bool is_power_of_two(int value) { return value > 0 && (value & (value - 1)) == 0; }
-
 }  // namespace
 
 void bind_decode(const DecodeCall& call, DecodeParams& params) {
-  const bool delta = call.update != Update::kDecay;
-  params.q = call.q.data();
-  params.k = call.k.data();
-  params.v = call.v.data();
-  params.g = delta ? call.g.data() : call.decay.data();
-  params.beta = call.beta.data();
-  params.a_log = call.a_log.data_as<const float>();
-  params.dt_bias = call.dt_bias.data_as<const float>();
+  bind_step(call, call.update, params);
   params.indices = call.state_indices.data();
   params.accepted = call.accepted.data_as<const int>();
   params.state = call.state.data();
   params.pool = call.state.size(0);
-  params.o = call.o.data();
-  const auto heads = [](const TensorView& tensor, long long& token, long long& head) {
-    token = cuda::row_stride(tensor, 2);
-    head = tensor.stride(2);
-  };
-  heads(call.q, params.q_token, params.q_head);
-  heads(call.k, params.k_token, params.k_head);
-  heads(call.v, params.v_token, params.v_head);
-  heads(call.o, params.o_token, params.o_head);
-  params.g_token = 0;
-  params.g_head = 1;
-  if (call.update == Update::kChannelDelta) heads(call.g, params.g_token, params.g_head);
-  if (call.update == Update::kHeadDelta) params.g_token = cuda::row_stride(call.g, 1);
-  params.beta_token = cuda::row_stride(call.beta, 1);
-  params.scale = static_cast<float>(call.used_scale());
-  params.lower_bound = static_cast<float>(call.lower_bound);
 }
 
 std::optional<Refusal> DecodeRows::supports(const DecodeProblem& problem,
                                             const DeviceInfo& device) {
   if (auto refusal = refuse_shape(problem, StateLayout::kVk)) return refusal;
   if (!tilings(problem, device).empty()) return std::nullopt;
-  return refuse_blocks(problem, 32);
+  return refuse_blocks(blocks(problem, 32));
 }
 
 std::optional<Refusal> DecodeRows::validate(const DecodeProblem& problem, const Tiling& tiling) {
   const auto [lanes, rows, warps] = tiling;
   const auto pieces = static_cast<int>(problem.key_dim) / piece(problem);
-  if (!is_power_of_two(lanes) || lanes > 32 || pieces % lanes != 0) {
+  if (!divides_warp(lanes) || pieces % lanes != 0) {
     return Refusal{fmt::format("lanes {} is not a power of two up to 32 that divides {} pieces",
                                lanes, pieces)};
   }
@@ -167,7 +118,7 @@ std::optional<Refusal> DecodeRows::validate(const DecodeProblem& problem, const 
     return Refusal{fmt::format("warps {} is not one of 1 to 32", warps)};
   }
   if (auto refusal = refuse_registers(registers(problem, tiling), 32 * warps)) return refusal;
-  return refuse_blocks(problem, rows_of_block(tiling));
+  return refuse_blocks(blocks(problem, tiling.rows_of_block()));
 }
 
 std::vector<DecodeRows::Tiling> DecodeRows::tilings(const DecodeProblem& problem,
@@ -178,7 +129,7 @@ std::vector<DecodeRows::Tiling> DecodeRows::tilings(const DecodeProblem& problem
   std::vector<Tiling> out;
   const auto add = [&](const Tiling& tiling) {
     // A block has no more rows than the head; the last is for those of few rows.
-    const bool fits = rows_of_block(tiling) <= problem.value_dim;
+    const bool fits = tiling.rows_of_block() <= problem.value_dim;
     if (!fits && (tiling.warps > 1 || !out.empty())) return;
     if (std::ranges::find(out, tiling) == out.end() && !validate(problem, tiling)) {
       out.push_back(tiling);
@@ -201,7 +152,7 @@ std::vector<DecodeRows::Tiling> DecodeRows::tilings(const DecodeProblem& problem
 DecodeLaunch DecodeRows::launch_of(Update update, const DecodeProblem& problem,
                                    const Tiling& tiling, const DeviceInfo& device) {
   const auto [lanes, rows, warps] = tiling;
-  DecodeLaunch out = start_launch(problem, rows_of_block(tiling), 32 * warps, device);
+  DecodeLaunch out = start_launch(problem, tiling.rows_of_block(), 32 * warps, device);
   const int blocks = min_blocks(registers(problem, tiling), 32 * warps);
   out.arguments = {traits(update, problem),
                    problem.align,
@@ -221,12 +172,12 @@ std::optional<Refusal> DecodeColumns::supports(const DecodeProblem& problem,
                                problem.value_dim, piece(problem))};
   }
   if (!tilings(problem, device).empty()) return std::nullopt;
-  return refuse_blocks(problem, std::int64_t{8} * piece(problem));
+  return refuse_blocks(blocks(problem, std::int64_t{8} * piece(problem)));
 }
 
 std::optional<Refusal> DecodeColumns::validate(const DecodeProblem& problem, const Tiling& tiling) {
   const auto [lanes, threads] = tiling;
-  if (!is_power_of_two(lanes) || lanes > 32) {
+  if (!divides_warp(lanes)) {
     return Refusal{fmt::format("lanes {} is not a power of two up to 32", lanes)};
   }
   if (auto refusal = cuda::refuse_threads(threads)) return refusal;
@@ -236,7 +187,7 @@ std::optional<Refusal> DecodeColumns::validate(const DecodeProblem& problem, con
         fmt::format("{} groups of {} lanes do not divide {} keys", groups, lanes, problem.key_dim)};
   }
   if (auto refusal = refuse_registers(registers(problem, tiling), threads)) return refusal;
-  return refuse_blocks(problem, columns_of_block(problem, tiling));
+  return refuse_blocks(blocks(problem, columns_of_block(problem, tiling)));
 }
 
 std::vector<DecodeColumns::Tiling> DecodeColumns::tilings(const DecodeProblem& problem,

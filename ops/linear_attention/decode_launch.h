@@ -14,6 +14,7 @@
 
 #include "ops/linear_attention/decode.h"
 #include "ops/linear_attention/params.h"
+#include "ops/linear_attention/step_plan.h"
 
 namespace einkorn::linear_attention {
 
@@ -34,18 +35,7 @@ void bind_decode(const DecodeCall& call, DecodeParams& params);
 
 /// The variants for states [V, K].
 struct DecodeRows {
-  struct Tiling {
-    int lanes = 32;  ///< threads a row
-    int rows = 4;    ///< rows a thread takes part in
-    int warps = 4;   ///< a block
-
-    bool operator==(const Tiling&) const = default;
-    static constexpr auto fields() {
-      return std::tuple{field("lanes", &Tiling::lanes, "threads a row of the state"),
-                        field("rows", &Tiling::rows, "rows a thread has a part of"),
-                        field("warps", &Tiling::warps, "warps a block")};
-    }
-  };
+  using Tiling = RowTiling;
 
   static std::optional<Refusal> supports(const DecodeProblem& problem, const DeviceInfo& device);
   static std::optional<Refusal> validate(const DecodeProblem& problem, const Tiling& tiling);

@@ -33,6 +33,13 @@ enum class StateLayout : std::uint8_t {
   kVk,  ///< [..., V, K]: FlashKDA's and most decoding kernels'
 };
 
+/// How a token changes the state S [K, V] of a value head; d is the decay, u a row [V].
+enum class Update : std::uint8_t {
+  kChannelDelta,  ///< S <- diag(d) S, then S <- S + k u, u = beta (v - k^T S): KDA
+  kHeadDelta,     ///< the same with one d a head: gated delta rule
+  kDecay,         ///< S <- d S + k v: lightning attention
+};
+
 }  // namespace linear_attention
 
 template <>

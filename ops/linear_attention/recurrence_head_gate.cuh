@@ -20,8 +20,6 @@
 
 namespace einkorn::linear_attention {
 
-inline constexpr int kHeadRecurrenceThreads = 256;
-
 /// Shared memory of a block, from an address that 1024 divides.
 template <int kStages>
 struct HeadRecurrenceMemory {

@@ -12,8 +12,8 @@
 // Columns past K hold zeros, and what is read for them is taken for zeros: they add nothing to any
 // sum, and their decay, which is finite, meets a state of zero.
 
-#include "ops/linear_attention/decode_step.cuh"
 #include "ops/linear_attention/sequence_table.cuh"
+#include "ops/linear_attention/token_step.cuh"
 #include "ops/linear_attention/tokens_params.h"
 #include "src/cuda/device/common/pdl.cuh"
 #include "src/cuda/device/common/types.cuh"

@@ -5,7 +5,6 @@
 #include <cstddef>
 #include <optional>
 #include <string>
-#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -14,6 +13,7 @@
 
 #include "ops/linear_attention/chunk_plan.h"
 #include "ops/linear_attention/prefill.h"
+#include "ops/linear_attention/step_plan.h"
 #include "ops/linear_attention/tokens_params.h"
 
 namespace einkorn::linear_attention {
@@ -25,18 +25,7 @@ struct Tokens {
   /// A head of a sequence is computed alone, in an order and by tilings that follow from its sizes.
   static constexpr bool kBatchInvariant = true;
 
-  struct Tiling {
-    int lanes = 8;  ///< threads a row of a state
-    int rows = 2;   ///< rows that a thread has a part of
-    int warps = 4;  ///< a block
-
-    bool operator==(const Tiling&) const = default;
-    static constexpr auto fields() {
-      return std::tuple{field("lanes", &Tiling::lanes, "threads a row of the state"),
-                        field("rows", &Tiling::rows, "rows a thread has a part of"),
-                        field("warps", &Tiling::warps, "warps a block")};
-    }
-  };
+  using Tiling = RowTiling;
 
   static std::optional<Refusal> supports(const PrefillProblem& problem, const DeviceInfo& device);
   static std::optional<Refusal> validate(const PrefillProblem& problem, const Tiling& tiling,
@@ -67,14 +56,8 @@ Plan plan_tokens(const typename C::Problem& problem, const char* file, const cha
   Plan out;
   if (problem.empty()) return out;
   const cuda::Launch launch = tokens_launch(problem, tiling, device);
-  if (problem.seqs > 0) {
-    ChunkKernels kernels;
-    kernels.file = file;
-    kernels.pdl = launch.pdl;
-    out.workspace_bytes =
-        workspace_part(sizeof(SequenceStart) * static_cast<std::size_t>(problem.seqs + 1));
-    out.stages.emplace_back(starts_stage<C>(problem, kernels));
-  }
+  out.workspace_bytes = starts_bytes(problem);
+  if (problem.seqs > 0) out.stages.emplace_back(starts_stage<C>(problem, file, launch.pdl));
   LaunchStage stage = launch_stage<Args, TokensParams>(
       "tokens", file, tokens_entry(C::kKind, problem, name, tiling), launch,
       tokens_params(problem, tiling),

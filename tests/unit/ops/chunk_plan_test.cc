@@ -70,8 +70,7 @@ TEST(ChunkPlan, AGateOfHeadsHasItsOwnKernelAndFewerBytes) {
               StartsWith("einkorn::linear_attention::prepare_head_gate_chunks<"));
   EXPECT_EQ(stage(channels, 0).cost.bytes - stage(heads, 0).cost.bytes, 10.0 * 2 * 64 * 127 * 2);
   // And where the recurrence takes q and k as they came, a smaller record.
-  ChunkKernels small{.file = "chunk.cu", .name = "chunk"};
-  small.record_bytes = HeadRecord::kBytes;
+  const ChunkKernels small = ChunkWgmma::head_kernels("chunk.cu", "chunk", {});
   const Plan factors = plan_chunks<GdnPrefill>(problem_of<GdnPrefill>(pairs), small);
   EXPECT_EQ(factors.workspace_bytes, workspace_part(std::size_t{10} * 2 * HeadRecord::kBytes));
   EXPECT_THAT(stage(factors, 0).entry, testing::EndsWith(", true>"));

@@ -51,7 +51,7 @@ TEST(TokensPlan, OnePassForEveryHead) {
   EXPECT_EQ(params.parts, 3U);
   EXPECT_EQ(params.tokens, 130);
   EXPECT_GT(tokens.cost.flops, 0);
-  EXPECT_THAT(tokens.entry, StartsWith("tokens<einkorn::linear_attention::DecodeTraits<"));
+  EXPECT_THAT(tokens.entry, StartsWith("tokens<einkorn::linear_attention::StepTraits<"));
   EXPECT_THAT(tokens.entry, HasSubstr("128, false>, 16, 8, 2, 4, einkorn::none, float"));
 }
 

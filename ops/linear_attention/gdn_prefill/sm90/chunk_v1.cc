@@ -1,6 +1,5 @@
 // Host side of gdn_prefill/sm90/chunk_v1; the idea is told in chunk_v1.cu.
 
-#include "ops/linear_attention/chunk_params.h"
 #include "ops/linear_attention/chunk_plan.h"
 #include "ops/linear_attention/gdn_prefill/contract.h"
 
@@ -8,13 +7,9 @@ namespace einkorn::gdn_prefill::sm90 {
 
 struct ChunkV1 : linear_attention::ChunkWgmma {
   static Plan plan(const GdnPrefill::Problem& problem, const Tiling& tiling, const DeviceInfo&) {
-    linear_attention::ChunkKernels its =
-        kernels("ops/linear_attention/gdn_prefill/sm90/chunk_v1.cu",
-                "einkorn::gdn_prefill::sm90::chunk_v1", tiling);
-    its.record_bytes = linear_attention::HeadRecord::kBytes;
-    its.threads = 256;
-    its.smem = linear_attention::kHeadRecurrenceSmem;
-    return linear_attention::plan_chunks<GdnPrefill>(problem, its);
+    return linear_attention::plan_chunks<GdnPrefill>(
+        problem, head_kernels("ops/linear_attention/gdn_prefill/sm90/chunk_v1.cu",
+                              "einkorn::gdn_prefill::sm90::chunk_v1", tiling));
   }
 };
 

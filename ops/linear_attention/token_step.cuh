@@ -23,7 +23,7 @@ enum class Gate { kLog = 0, kSoftplus = 1, kLowerBound = 2, kFactor = 3 };
 /// of beta (`none` where the op has none) and of the state.
 template <class T_, class G_, class B_, class S_, int kUpdate_, int kGate_, bool kLogit_,
           bool kL2norm_, int kKeyDim_, bool kPrecise_ = false>
-struct DecodeTraits {
+struct StepTraits {
   using T = T_;
   using G = G_;
   using B = B_;
