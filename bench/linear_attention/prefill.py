@@ -4,7 +4,7 @@
 
 For sizes whose inputs take long to make on the CPU (`einkorn bench` makes them there). Every
 contender of a row runs on the same inputs, interleaved; a sample is one replay of a CUDA graph of
-calls, between two events, behind an untimed one. Prints one JSON document.
+calls, between two events, behind an untimed one (../peers/timers.py). Prints one JSON document.
 """
 
 import argparse
@@ -16,17 +16,19 @@ import pathlib
 import statistics
 import subprocess
 import sys
-from collections.abc import Callable
+import time
 from typing import Any
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "python"))
+sys.path[:0] = [str(ROOT / "python"), str(ROOT / "bench/peers")]
 
 import einkorn  # noqa: E402
 import torch  # noqa: E402
+from task import Function, Peer, Task  # noqa: E402
+from timers import GraphSample  # noqa: E402
 
 DIM = 128  # K and V
-SAMPLE_US = 3000.0
+GATES = {"kda_prefill": "lower_bound", "gdn_prefill": "softplus", "lightning_prefill": "log"}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -38,7 +40,7 @@ class Row:
     lengths: tuple[int, ...] = ()  # of packed sequences
 
 
-# Ten sequences as the split's test has them: one of half of the tokens, the others shorter.
+# Ten sequences, half of the tokens in one.
 SKEWED = (4096, 1024, 768, 640, 512, 384, 320, 256, 128, 64)
 ROWS = {
     "kda": Row("kda_prefill", 1, 8192, 64),
@@ -56,23 +58,30 @@ ROWS = {
 }
 
 
-def draw(*shape: int, dtype: torch.dtype = torch.bfloat16) -> torch.Tensor:
-    return torch.empty(shape, device="cuda", dtype=dtype).normal_()
-
-
-def inputs(row: Row) -> dict[str, Any]:
-    lead = (row.batch, row.tokens, row.heads)
-    made: dict[str, Any] = {name: draw(*lead, DIM) for name in "qkv"}
-    if row.op == "lightning_prefill":
-        # As the models have it: slopes of attention with linear biases.
-        steps = torch.arange(1, row.heads + 1, device="cuda", dtype=torch.float32)
-        return made | {"decay": -(2.0 ** (-8.0 * steps / row.heads))}
-    channels = (DIM,) if row.op == "kda_prefill" else ()
-    made["g"] = draw(*lead, *channels)
-    made["beta"] = draw(*lead)
-    made["a_log"] = draw(row.heads, dtype=torch.float32)
-    made["dt_bias"] = draw(row.heads, *channels, dtype=torch.float32)
-    return made
+def task_of(row: Row) -> Task:
+    """The row as `einkorn bench` would ask peers for it."""
+    keys = {
+        "batch": row.batch,
+        "tokens": row.tokens,
+        "seqs": len(row.lengths),
+        "heads": row.heads,
+        "value_heads": row.heads,
+        "key_dim": DIM,
+        "value_dim": DIM,
+        "dtype": "bf16",
+        "gate_dtype": "bf16",
+        "beta_dtype": "bf16",
+        "gate": GATES[row.op],
+        "beta_form": "logit",
+        "negative_eigenvalues": "false",
+        "l2norm": "false" if row.op == "lightning_prefill" else "true",
+        "a_log": "true",
+        "dt_bias": "true",
+        "initial_state": "none",
+        "final_state": "f32",
+        "state_layout": "vk",
+    }
+    return Task({k: str(v) for k, v in keys.items()}, frozenset(keys), "cuda:0", seed=1, sets=1)
 
 
 def bounds(row: Row) -> torch.Tensor | None:
@@ -82,70 +91,26 @@ def bounds(row: Row) -> torch.Tensor | None:
     return torch.tensor((0, *row.lengths)).cumsum(0).int()
 
 
-def ours(row: Row, made: dict[str, Any]) -> Callable[[], torch.Tensor]:
+def ours(row: Row, task: Task) -> tuple[Function, str]:
     op = getattr(einkorn.ops, row.op)
-    said: dict[str, Any] = {"state_layout": "vk"}
+    said: dict[str, Any] = {"state_layout": "vk", "gate": GATES[row.op]}
     if row.op != "lightning_prefill":
         said |= {"beta_form": "logit", "l2norm": True}
-        said["gate"] = "lower_bound" if row.op == "kda_prefill" else "softplus"
     on_cpu = bounds(row)
     if on_cpu is not None:
         said |= {"cu_seqlens": on_cpu.cuda(), "cu_seqlens_cpu": on_cpu}
-    sequences = len(row.lengths) or row.batch
-    out = torch.empty_like(made["v"])
-    state = torch.empty(sequences, row.heads, DIM, DIM, device="cuda")
-    return lambda: op(**made, **said, out=out, final_state=state)[0]
+    lead = (row.batch, row.tokens, row.heads, DIM)
+    out = torch.empty(lead, device=task.device, dtype=torch.bfloat16)
+    state = torch.empty(len(row.lengths) or row.batch, row.heads, DIM, DIM, device=task.device)
+    return lambda *inputs: op(*inputs, **said, out=out, final_state=state)[0], einkorn.__version__
 
 
-def fla(row: Row, made: dict[str, Any]) -> Callable[[], torch.Tensor]:
-    said: dict[str, Any] = {"output_final_state": True}
-    on_cpu = bounds(row)
-    if on_cpu is not None:
-        said |= {"cu_seqlens": on_cpu.long().cuda(), "cu_seqlens_cpu": on_cpu.long()}
-    q, k, v = (made[name] for name in "qkv")
-    if row.op == "lightning_prefill":
-        function = importlib.import_module("fla.ops.simple_gla").chunk_simple_gla
-        return lambda: function(q, k, v, g_gamma=made["decay"], **said)[0]
-    said |= {"use_qk_l2norm_in_kernel": True, "use_beta_sigmoid_in_kernel": True}
-    said |= {"use_gate_in_kernel": True, "A_log": made["a_log"], "dt_bias": made["dt_bias"]}
-    said |= {"state_v_first": True}
-    if row.op == "kda_prefill":
-        said |= {"safe_gate": True, "lower_bound": -5.0, "dt_bias": made["dt_bias"].flatten()}
-        function = importlib.import_module("fla.ops.kda").chunk_kda
-    else:
-        function = importlib.import_module("fla.ops.gated_delta_rule").chunk_gated_delta_rule
-    return lambda: function(q, k, v, made["g"], made["beta"], **said)[0]
-
-
-class Sample:
-    """Takes samples of a call, microseconds."""
-
-    def __init__(self, call: Callable[[], torch.Tensor]) -> None:
-        self.call = call
-        self.stream = torch.cuda.Stream()
-        self.events = [torch.cuda.Event(enable_timing=True) for _ in range(2)]
-        with torch.inference_mode(), torch.cuda.stream(self.stream):
-            self.first = call()  # compiles, tunes
-            call()
-        self.stream.synchronize()
-        self.record(1)
-        self.record(max(1, min(64, int(SAMPLE_US / min(self.take() for _ in range(2))))))
-
-    def record(self, calls: int) -> None:
-        self.calls = calls
-        self.graph = torch.cuda.CUDAGraph()
-        with torch.inference_mode(), torch.cuda.graph(self.graph, stream=self.stream):
-            for _ in range(calls):
-                self.call()
-
-    def take(self) -> float:
-        with torch.cuda.stream(self.stream):
-            self.graph.replay()  # keeps the device busy until the timed one is queued
-            self.events[0].record()
-            self.graph.replay()
-            self.events[1].record()
-        self.stream.synchronize()
-        return 1e3 * self.events[0].elapsed_time(self.events[1]) / self.calls
+def peers_of(row: Row, task: Task) -> list[Peer]:
+    """ours first, then those that `einkorn bench --peers` knows of fla."""
+    known = importlib.import_module(row.op).peers(task)
+    fla = next(peer for peer in known if peer.name == "fla")
+    mine = dataclasses.replace(fla, name="einkorn", load=lambda: ours(row, task))
+    return [mine, fla]
 
 
 def apart(got: torch.Tensor, want: torch.Tensor) -> float:
@@ -158,27 +123,26 @@ def apart(got: torch.Tensor, want: torch.Tensor) -> float:
 
 
 def measure(row: Row, seconds: float, with_peers: bool) -> dict[str, Any]:
-    made = inputs(row)
-    contenders = {"einkorn": ours(row, made)}
-    if with_peers:
-        contenders["fla"] = fla(row, made)
+    task = task_of(row)
     out: dict[str, Any] = dataclasses.asdict(row)
-    samples: dict[str, Sample] = {}
-    for name, call in contenders.items():
+    samples: dict[str, GraphSample] = {}
+    first: dict[str, torch.Tensor] = {}
+    for peer in peers_of(row, task)[: 2 if with_peers else 1]:
         try:
-            samples[name] = Sample(call)
+            function, out[f"{peer.name}_version"] = peer.load()
+            first[peer.name] = function(*peer.inputs[0]).clone()
+            samples[peer.name] = GraphSample(peer, function)
         except Exception as error:  # of a peer: it is reported; of ours: nothing is left to measure
-            if name == "einkorn":
+            if peer.name == "einkorn":
                 raise
-            out[f"{name}_skipped"] = f"{type(error).__name__}: {str(error)[:200]}"
+            out[f"{peer.name}_skipped"] = f"{type(error).__name__}: {str(error)[:200]}"
     if "fla" in samples:
-        out["fla_apart"] = apart(samples["fla"].first, samples["einkorn"].first)
+        out["fla_apart"] = apart(first["fla"], first["einkorn"])
     times: dict[str, list[float]] = {name: [] for name in samples}
-    spent = 0.0
-    while spent < seconds * 1e6 or len(times["einkorn"]) < 5:
+    end = time.monotonic() + seconds
+    while time.monotonic() < end or len(times["einkorn"]) < 5:
         for name, sample in samples.items():
             times[name].append(sample.take())
-            spent += 2 * times[name][-1] * sample.calls
     for name, taken in times.items():
         out[f"{name}_us"] = round(statistics.median(taken), 2)
     return out
@@ -201,21 +165,12 @@ def driver() -> str:
     return said.stdout.splitlines()[0]
 
 
-def versions(with_peers: bool) -> dict[str, str]:
-    out = {"einkorn": einkorn.__version__, "torch": torch.__version__}
-    if with_peers:
-        out["triton"] = importlib.import_module("triton").__version__
-        out["fla"] = importlib.import_module("fla").__version__
-    return out
-
-
 def main() -> int:
     parser = argparse.ArgumentParser()
     parser.add_argument("--rows", default=",".join(ROWS), help="names, by commas")
     parser.add_argument("--peers", action="store_true")
     parser.add_argument("--seconds", type=float, default=0.3, help="measuring time of a row")
     args = parser.parse_args()
-    torch.manual_seed(1)
     results = []
     for name in args.rows.split(","):
         results.append({"name": name} | measure(ROWS[name], args.seconds, args.peers))
@@ -226,7 +181,7 @@ def main() -> int:
         "what": "whole calls, microseconds; medians",
         "device": torch.cuda.get_device_name(0),
         "driver": driver(),
-        "versions": versions(args.peers),
+        "versions": {"einkorn": einkorn.__version__, "torch": torch.__version__},
         "commit": commit(),
         "date": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
         "results": results,

@@ -16,7 +16,9 @@ from task import Peer, Skipped, Task
 
 # Modules by op; each has `peers(task) -> list[Peer]`.
 OPS = {
+    "gdn_prefill": "gdn_prefill",
     "kda_prefill": "kda_prefill",
+    "lightning_prefill": "lightning_prefill",
     "qk_norm": "qk_norm",
     "rms_norm": "rms_norm",
     "silu_mul": "silu_mul",

@@ -61,3 +61,40 @@ def kda(task: Task) -> tuple[Function, str]:
             )[0]
 
     return run, version
+
+
+def gdn(task: Task) -> tuple[Function, str]:
+    module, version = _module(task, "gated_delta_rule")
+    _only_whole_rows(task)
+    if task.keys["gate"] == "lower_bound":
+        raise Skipped("fla's gate of heads has no lower bound")
+
+    def run(q: Any, k: Any, v: Any, g: Any, beta: Any, a_log: Any, dt_bias: Any) -> Any:
+        with torch.inference_mode():
+            return module.chunk_gated_delta_rule(
+                q, k, v, g, beta, **_delta(task), **_gate(task, a_log, dt_bias)
+            )[0]
+
+    return run, version
+
+
+def lightning(task: Task) -> tuple[Function, str]:
+    module, version = _module(task, "simple_gla")
+    _only_whole_rows(task)
+    if task.flag("l2norm"):
+        raise Skipped("fla takes q and k as they are")
+    if task.keys["gate"] == "factor":
+        raise Skipped("fla takes decays as logarithms")
+
+    def run(q: Any, k: Any, v: Any, decay: Any) -> Any:
+        with torch.inference_mode():
+            return module.chunk_simple_gla(
+                q,
+                k,
+                v,
+                g_gamma=decay,
+                output_final_state=task.keys["final_state"] != "none",
+                state_v_first=task.keys["state_layout"] == "vk",
+            )[0]
+
+    return run, version

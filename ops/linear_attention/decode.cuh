@@ -214,20 +214,7 @@ struct Rows {
 
   __device__ void store_results(int t, const float (&o)[kRows]) const {
     T* to = static_cast<T*>(p.o) + (place.token0 + t) * p.o_token + place.head * p.o_head + row;
-    // All lanes of a row have its result: each writes another row's, in one instruction.
-#pragma unroll
-    for (int first = 0; first < kRows; first += kLanes) {
-      float mine = o[first];
-      bool writes = lane == 0 && inside(first);
-#pragma unroll
-      for (int r = first + 1; r < kRows && r < first + kLanes; ++r) {
-        if (lane == r - first) {
-          mine = o[r];
-          writes = inside(r);
-        }
-      }
-      if (writes) to[(first + lane) * kGroups] = from_float<T>(mine);
-    }
+    Step::store(to, o, lane, [this](int r) { return inside(r); });
   }
 
   __device__ void run() const {

@@ -206,6 +206,25 @@ struct RowStep {
       }
     }
   }
+
+  /// Results of the thread's rows, the first of which goes to `to`; inside(r) says which there are.
+  template <class Inside>
+  __device__ static void store(T* to, const float (&o)[kRows], int lane, Inside&& inside) {
+    // All lanes of a row have its result: each writes another row's, in one instruction.
+#pragma unroll
+    for (int first = 0; first < kRows; first += kLanes) {
+      float mine = o[first];
+      bool writes = lane == 0 && inside(first);
+#pragma unroll
+      for (int r = first + 1; r < kRows && r < first + kLanes; ++r) {
+        if (lane == r - first) {
+          mine = o[r];
+          writes = inside(r);
+        }
+      }
+      if (writes) to[(first + lane) * kGroups] = from_float<T>(mine);
+    }
+  }
 };
 
 }  // namespace einkorn::linear_attention

@@ -182,20 +182,7 @@ struct TokenRows {
 
   /// `to`: where the result of the thread's first row goes.
   __device__ void store_results(T* to, const float (&o)[kRows]) const {
-    // All lanes of a row have its result: each writes another row's, in one instruction.
-#pragma unroll
-    for (int first = 0; first < kRows; first += kLanes) {
-      float mine = o[first];
-      bool writes = lane == 0 && inside(first);
-#pragma unroll
-      for (int r = first + 1; r < kRows && r < first + kLanes; ++r) {
-        if (lane == r - first) {
-          mine = o[r];
-          writes = inside(r);
-        }
-      }
-      if (writes) to[(first + lane) * kGroups] = from_float<T>(mine);
-    }
+    Step::store(to, o, lane, [this](int r) { return inside(r); });
   }
 
   __device__ void run_tokens(float (&state)[kRows][kOwn]) const {

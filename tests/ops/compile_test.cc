@@ -111,11 +111,16 @@ std::string missing_compiler() {
 
 class Compile : public testing::TestWithParam<CompileParam> {};
 
-TEST_P(Compile, EveryKernelCompilesWithoutSpills) {
+TEST_P(Compile, EveryServedCasePlans) {
   int planned = 0;
   const LaunchedKernels kernels = kernels_of(GetParam(), &planned);
   EXPECT_GT(planned, 0) << "serves no case";
-  ASSERT_FALSE(kernels.empty());
+  EXPECT_FALSE(kernels.empty());
+}
+
+TEST_P(Compile, EveryKernelCompilesWithoutSpills) {
+  int planned = 0;
+  const LaunchedKernels kernels = kernels_of(GetParam(), &planned);
   if (const std::string reason = missing_compiler(); !reason.empty()) {
     GTEST_SKIP() << reason << "; " << kernels.size() << " kernels not compiled";
   }

@@ -1,0 +1,9 @@
+"""Peers of gdn_prefill."""
+
+import with_fla
+from delta_prefill import peers_of
+from task import Peer, Task
+
+
+def peers(task: Task) -> list[Peer]:
+    return peers_of(task, channels=False, fla=with_fla.gdn)
