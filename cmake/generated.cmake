@@ -17,7 +17,7 @@ file(GLOB_RECURSE ek_embedded CONFIGURE_DEPENDS RELATIVE "${PROJECT_SOURCE_DIR}"
   "${PROJECT_SOURCE_DIR}/src/cuda/device/*.h" "${PROJECT_SOURCE_DIR}/src/cuda/device/*.cuh"
   "${PROJECT_SOURCE_DIR}/ops/*.cu" "${PROJECT_SOURCE_DIR}/ops/*.cuh"
   # Parameter blocks, shared by host and device code.
-  "${PROJECT_SOURCE_DIR}/ops/params.h")
+  "${PROJECT_SOURCE_DIR}/ops/*params.h")
 # Embeds files into <generated>/<name>.cc. `files` are paths below the root; `others` are lines
 # "<path>\t<file>" for files elsewhere. See tools/embed.cc for the rest.
 function(ek_embed name files others header namespace function)

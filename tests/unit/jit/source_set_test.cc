@@ -122,6 +122,19 @@ TEST(SourceSet, SearchOrder) {
   EXPECT_EQ(text(), "beside");
 }
 
+// A header that is not embedded is found in the repository's root alone, so that everything works
+// there and nothing elsewhere.
+TEST(SourceSet, AllThatEmbeddedSourcesQuoteIsEmbedded) {
+  ASSERT_THAT(embedded_sources(), testing::Not(IsEmpty()));
+  for (const EmbeddedSource& source : embedded_sources()) {
+    for (const IncludeMention& one : find_includes(source.text)) {
+      if (!one.quoted) continue;
+      const std::string_view name = source.text.substr(one.begin, one.end - one.begin);
+      EXPECT_NE(find_embedded(name), nullptr) << source.path << " includes " << name;
+    }
+  }
+}
+
 TEST(SourceSet, UnresolvedOnesAreListedAndStay) {
   const SourceSet set = collect_text("k.cu", "#include <nowhere.h>\n#include \"gone.h\"\n", {});
   EXPECT_THAT(set.unresolved, ElementsAre("gone.h", "nowhere.h"));
