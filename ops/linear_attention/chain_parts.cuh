@@ -105,10 +105,12 @@ __device__ inline void recall(float (&x)[32], const RoundedState<kExact>& state,
   wgmma_commit();
 }
 
-/// V, in bf16, less x with a factor for each column of a pair, as sums of two bf16 numbers.
-__device__ inline void subtract(u32& values, u32& values_low, float x, float y, float2 factor) {
-  split(__uint_as_float(values << 16) - factor.x * x,
-        __uint_as_float(values & 0xffff0000u) - factor.y * y, values, values_low);
+/// V, in bf16, times beta, less x with a factor, all of a pair of columns, as sums of two bf16
+/// numbers.
+__device__ inline void subtract(u32& values, u32& values_low, float2 beta, float x, float y,
+                                float2 factor) {
+  split(beta.x * __uint_as_float(values << 16) - factor.x * x,
+        beta.y * __uint_as_float(values & 0xffff0000u) - factor.y * y, values, values_low);
 }
 
 }  // namespace einkorn::linear_attention::recurrence_detail

@@ -10,10 +10,11 @@ inline constexpr int kChunkDim = 128;  ///< K and V
 
 inline constexpr int kStartsThreads = 256;
 inline constexpr int kPrepareThreads = 256;
-inline constexpr int kPrepareSmem = 70688;      ///< bytes, asked for at launch
-inline constexpr int kPrepareHeadSmem = 44032;  ///< likewise, for HeadRecord
+inline constexpr int kPrepareSmem = 54304;      ///< bytes, asked for at launch
+inline constexpr int kPrepareWideSmem = 70688;  ///< likewise, with f32 gates
+inline constexpr int kPrepareHeadSmem = 33792;  ///< likewise, for HeadRecord
 inline constexpr int kHeadRecurrenceThreads = 256;
-inline constexpr int kHeadRecurrenceSmem = 184320;  ///< likewise
+inline constexpr int kHeadRecurrenceSmem = 186496;  ///< likewise
 inline constexpr int kMergeRows = 4;                ///< rows of V of a merging block
 
 /// The record, in bytes. Matrices of bf16 lie as tiles of rows of 64 elements; the 16-byte pieces
@@ -21,13 +22,14 @@ inline constexpr int kMergeRows = 4;                ///< rows of V of a merging 
 /// % 8. G_i is the sum of log2 decays up to token i of the chunk, G of the last token is that of
 /// all. Rows and columns of tokens past the sequence's end are 0.
 struct Record {
-  static constexpr int kKeys = 0;         ///< k_i 2^{G_i}, [64 tokens][128]
-  static constexpr int kQueries = 16384;  ///< scale q_i 2^{G_i}, [64 tokens][128]
-  static constexpr int kUpdates = 32768;  ///< (k_i 2^{G - G_i})^T, [128][64 tokens]
-  static constexpr int kInverse = 49152;  ///< (I + beta k k^T below the diagonal)^-1 beta, [64][64]
+  static constexpr int kKeys = 0;           ///< beta_i k_i 2^{G_i}, [64 tokens][128]
+  static constexpr int kQueries = 16384;    ///< scale q_i 2^{G_i}, [64 tokens][128]
+  static constexpr int kUpdates = 32768;    ///< (k_i 2^{G - G_i})^T, [128][64 tokens]
+  static constexpr int kInverse = 49152;    ///< (I + beta k k^T below the diagonal)^-1, [64][64]
   static constexpr int kAttention = 57344;  ///< scale q k^T up to the diagonal, decayed, [64][64]
   static constexpr int kDecay = 65536;      ///< 2^G, [128] f32
-  static constexpr int kBytes = 66048;
+  static constexpr int kBetas = 66048;      ///< [64] f32
+  static constexpr int kBytes = 66304;
 };
 
 /// The record where a token's decay is one number a head and the recurrence takes q and k as they
@@ -35,11 +37,12 @@ struct Record {
 struct HeadRecord {
   static constexpr int kInverse = 0;       ///< as above
   static constexpr int kAttention = 8192;  ///< as above
-  static constexpr int kKeys = 16384;      ///< norm of k_i 2^{G_i}, [64] f32
+  static constexpr int kKeys = 16384;      ///< beta_i, norm of k_i 2^{G_i}, [64] f32
   static constexpr int kQueries = 16640;   ///< scale, norm of q_i 2^{G_i}, [64] f32
   static constexpr int kUpdates = 16896;   ///< norm of k_i 2^{G - G_i}, [64] f32
-  static constexpr int kDecay = 17152;     ///< 2^G, f32
-  static constexpr int kBytes = 17280;
+  static constexpr int kBetas = 17152;     ///< [64] f32
+  static constexpr int kDecay = 17408;     ///< 2^G, f32
+  static constexpr int kBytes = 17536;
 };
 
 /// Where a sequence begins among all: its first token, chunk, segment and row of checkpoints. One
@@ -58,6 +61,13 @@ struct SequenceTable {
   int tokens;             ///< of each, without starts
   int segment_chunks;     ///< chunks of a segment; a sequence that is not cut has one segment
   int checkpoint_chunks;  ///< chunks from a checkpoint to the next, or 0
+};
+
+/// Which of a sequence's segments a launch is about, where they follow each other so that preparing
+/// one goes on beside the recurrence over the one before. Sequences are then of the same length.
+struct Slice {
+  int index;
+  int count;  ///< 1: a launch is about all segments
 };
 
 struct StartsParams {
@@ -83,6 +93,7 @@ struct PrepareParams {
   long long q_head, k_head, g_head, beta_head;      ///< and from head to head
   int value_heads;
   int group;  ///< value heads that share a head of q and k
+  Slice slice;
   float scale;
   float lower_bound;
 };
@@ -96,8 +107,8 @@ struct RecurrenceParams {
   const void* initial;  ///< [sequences][value heads], states, or null: zeros
   void* final;          ///< likewise, or null
   void* checkpoints;    ///< [rows][value heads], states, or null
-  /// Of cut sequences, states as [V][K] in f32: what each segment begins with, and what it makes of
-  /// nothing and of the identity.
+  /// States as [V][K] in f32: what each segment begins with (but the first of slices), and, of cut
+  /// sequences, what it makes of nothing and of the identity.
   float* carried;  ///< [segments][value heads]
   float* partial;  ///< [segments][value heads][2]
   unsigned long long records_at, carried_at, partial_at;
@@ -106,6 +117,7 @@ struct RecurrenceParams {
   long long q_head, k_head, v_head, o_head;
   int value_heads;
   int group;  ///< value heads that share a head of q and k
+  Slice slice;
 };
 
 }  // namespace einkorn::linear_attention

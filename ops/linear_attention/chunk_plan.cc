@@ -14,6 +14,13 @@ namespace {
 /// Blocks down a grid; more go into its third dimension.
 constexpr std::int64_t kMostRows = 32768;
 
+/// Blocks of the recurrence by wgmma for a value head.
+constexpr int kHalves = 2;
+/// Chunks of a slice, below which starting it costs more than it hides; and slices, above which
+/// nothing more is won (docs/devlog/20261128-linear_attention.md).
+constexpr std::int64_t kShortestSlice = 32;
+constexpr std::int64_t kMostSlices = 8;
+
 /// A stage of the recurrence by mma, bytes: a record, and 64 tokens of V.
 constexpr std::int64_t kMmaStage = Record::kBytes + 2 * kChunkTokens * kChunkDim;
 /// Shared memory that static arrays may take beside it, bytes.
@@ -21,7 +28,9 @@ constexpr std::int64_t kSystemSmem = 1024;
 
 constexpr std::size_t kStateBytes = sizeof(float) * kChunkDim * kChunkDim;
 
-std::int64_t chunks_of(std::int64_t tokens) { return (tokens + kChunk - 1) / kChunk; }
+std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
+
+std::int64_t chunks_of(std::int64_t tokens) { return ceil_div(tokens, kChunk); }
 
 SequenceTable sequence_table(const PrefillProblem& problem, const ChunkSizes& sizes) {
   SequenceTable table{};
@@ -32,6 +41,9 @@ SequenceTable sequence_table(const PrefillProblem& problem, const ChunkSizes& si
   return table;
 }
 
+/// Whether sequences can be gone through slice by slice: they are of one length, and run whole.
+bool may_slice(const PrefillProblem& problem) { return problem.seqs == 0 && problem.segment == 0; }
+
 /// From how far a part is from the workspace's begin to where it is.
 template <class T>
 T* at(std::byte* workspace, std::size_t offset) {
@@ -40,19 +52,24 @@ T* at(std::byte* workspace, std::size_t offset) {
 
 }  // namespace
 
-ChunkSizes::ChunkSizes(const PrefillProblem& problem)
+ChunkSizes::ChunkSizes(const PrefillProblem& problem, std::int64_t wanted)
     : sequences(problem.sequences()),
       chunks(problem.seqs > 0 ? problem.tokens / kChunk + problem.seqs
                               : problem.batch * chunks_of(problem.tokens)),
       segments(sequences),
       segment_chunks(std::max<std::int64_t>(1, chunks_of(problem.longest))),
+      slices(1),
       cut(problem.segment > 0) {
+  if (!cut && wanted > 1) {
+    const std::int64_t all = segment_chunks;
+    segment_chunks = ceil_div(all, wanted);
+    slices = ceil_div(all, segment_chunks);
+    segments = sequences * slices;
+  }
   if (!cut) return;
   segment_chunks = problem.segment / kChunk;
-  segments =
-      problem.seqs > 0
-          ? problem.tokens / problem.segment + problem.seqs
-          : problem.batch * ((chunks_of(problem.tokens) + segment_chunks - 1) / segment_chunks);
+  segments = problem.seqs > 0 ? problem.tokens / problem.segment + problem.seqs
+                              : problem.batch * ceil_div(chunks_of(problem.tokens), segment_chunks);
 }
 
 std::size_t starts_bytes(const PrefillProblem& problem) {
@@ -74,10 +91,9 @@ ChunkScratch::ChunkScratch(const PrefillProblem& problem, const ChunkSizes& size
     return begin;
   };
   records = part(static_cast<std::size_t>(sizes.chunks) * heads * record_bytes);
-  if (!sizes.cut) return;
   const auto states = static_cast<std::size_t>(sizes.segments) * heads * kStateBytes;
-  carried = part(states);
-  partial = part(2 * states);
+  if (sizes.cut || sizes.slices > 1) carried = part(states);
+  if (sizes.cut) partial = part(2 * states);
 }
 
 std::optional<Refusal> refuse_chunks(const PrefillProblem& problem) {
@@ -113,18 +129,21 @@ StartsParams starts_params(const PrefillProblem& problem) {
   return params;
 }
 
-PrepareParams prepare_params(const PrefillProblem& problem, const ChunkKernels& kernels) {
-  const ChunkSizes sizes(problem);
+PrepareParams prepare_params(const PrefillProblem& problem, const ChunkKernels& kernels,
+                             std::int64_t slice) {
+  const ChunkSizes sizes(problem, kernels.slices);
   PrepareParams params{};
   params.sequences = sequence_table(problem, sizes);
   params.records_at = ChunkScratch(problem, sizes, kernels.record_bytes()).records;
   params.value_heads = static_cast<int>(problem.value_heads);
   params.group = static_cast<int>(problem.value_heads / problem.heads);
+  params.slice = {static_cast<int>(slice), static_cast<int>(sizes.slices)};
   return params;
 }
 
-RecurrenceParams recurrence_params(const PrefillProblem& problem, const ChunkKernels& kernels) {
-  const ChunkSizes sizes(problem);
+RecurrenceParams recurrence_params(const PrefillProblem& problem, const ChunkKernels& kernels,
+                                   std::int64_t slice) {
+  const ChunkSizes sizes(problem, kernels.slices);
   const ChunkScratch scratch(problem, sizes, kernels.record_bytes());
   RecurrenceParams params{};
   params.sequences = sequence_table(problem, sizes);
@@ -133,6 +152,7 @@ RecurrenceParams recurrence_params(const PrefillProblem& problem, const ChunkKer
   params.partial_at = scratch.partial;
   params.value_heads = static_cast<int>(problem.value_heads);
   params.group = static_cast<int>(problem.value_heads / problem.heads);
+  params.slice = {static_cast<int>(slice), static_cast<int>(sizes.slices)};
   return params;
 }
 
@@ -211,6 +231,12 @@ Cost recurrence_cost(const PrefillProblem& problem, const ChunkKernels& kernels)
   return cost;
 }
 
+Cost share_of(const Cost& cost, const ChunkKernels& kernels) {
+  return {.flops = cost.flops / kernels.slices,
+          .bytes = cost.bytes / kernels.slices,
+          .unit = cost.unit};
+}
+
 cuda::Launch starts_launch(bool pdl) {
   cuda::Launch launch;
   launch.block.x = kStartsThreads;
@@ -218,23 +244,27 @@ cuda::Launch starts_launch(bool pdl) {
   return launch;
 }
 
-cuda::Launch prepare_launch(const PrefillProblem& problem, const ChunkKernels& kernels) {
-  const std::int64_t chunks = ChunkSizes(problem).chunks;
-  const std::int64_t rows = std::min(chunks, kMostRows);
+cuda::Launch prepare_launch(const PrefillKind& kind, const PrefillProblem& problem,
+                            const ChunkKernels& kernels) {
+  const std::int64_t chunks = ChunkSizes(problem, kernels.slices).slice_chunks();
   cuda::Launch launch;
+  launch.block.x = kPrepareThreads;
+  launch.pdl = kernels.pdl;
+  const std::int64_t rows = std::min(chunks, kMostRows);
   launch.grid.x = static_cast<std::uint32_t>(problem.value_heads);
   launch.grid.y = static_cast<std::uint32_t>(rows);
-  launch.grid.z = static_cast<std::uint32_t>((chunks + rows - 1) / rows);
-  launch.block.x = kPrepareThreads;
-  launch.smem_bytes = kernels.head_record ? kPrepareHeadSmem : kPrepareSmem;
-  launch.pdl = kernels.pdl;
+  launch.grid.z = static_cast<std::uint32_t>(ceil_div(chunks, rows));
+  launch.smem_bytes = kPrepareSmem;
+  if (kernels.head_record) launch.smem_bytes = kPrepareHeadSmem;
+  if (kind.channel_gate && problem.gate_dtype == kF32) launch.smem_bytes = kPrepareWideSmem;
   return launch;
 }
 
 cuda::Launch recurrence_launch(const PrefillProblem& problem, const ChunkKernels& kernels) {
   cuda::Launch launch;
   launch.grid.x = static_cast<std::uint32_t>(kernels.halves * problem.value_heads);
-  launch.grid.y = static_cast<std::uint32_t>(ChunkSizes(problem).segments);
+  const ChunkSizes sizes(problem, kernels.slices);
+  launch.grid.y = static_cast<std::uint32_t>(sizes.segments / sizes.slices);
   launch.block.x = static_cast<std::uint32_t>(kernels.threads);
   launch.smem_bytes = kernels.smem;
   launch.pdl = kernels.pdl;
@@ -308,8 +338,44 @@ std::optional<Refusal> ChunkWgmma::supports(const PrefillProblem& problem, const
   return refuse_chunks(problem);
 }
 
-std::vector<ChunkWgmma::Tiling> ChunkWgmma::tilings(const PrefillProblem&, const DeviceInfo&) {
-  return {{.resident = 3}, {.resident = 2}};
+std::optional<Refusal> ChunkWgmma::validate(const PrefillProblem& problem, const Tiling& tiling,
+                                            const DeviceInfo&) {
+  if (tiling.resident < 1 || tiling.resident > 4) {
+    return Refusal{fmt::format("resident {} is not 1 to 4", tiling.resident)};
+  }
+  if (tiling.slices < 1) return Refusal{fmt::format("slices {} < 1", tiling.slices)};
+  if (tiling.slices > 1 && !may_slice(problem)) {
+    return Refusal{fmt::format("slices {} > 1 of {} sequences", tiling.slices,
+                               problem.seqs > 0 ? "packed" : "cut")};
+  }
+  return std::nullopt;
+}
+
+int ChunkWgmma::default_slices(const PrefillProblem& problem, const DeviceInfo& device) {
+  if (!may_slice(problem)) return 1;
+  // Where the recurrence fills the device, nothing is left to prepare on meanwhile.
+  const std::int64_t blocks = kHalves * problem.value_heads * problem.batch;
+  if (2 * blocks > device.sm_count) return 1;
+  const std::int64_t slices = chunks_of(problem.tokens) / kShortestSlice;
+  return static_cast<int>(std::clamp<std::int64_t>(slices, 1, kMostSlices));
+}
+
+std::vector<ChunkWgmma::Tiling> ChunkWgmma::tilings_of(const PrefillProblem& problem,
+                                                       const DeviceInfo& device, int resident) {
+  const std::vector<Tiling> whole = {{.resident = resident}, {.resident = resident - 1}};
+  const int slices = default_slices(problem, device);
+  if (slices == 1) return whole;
+  // Fewer preparing blocks: they take bandwidth from the chain, which waits for its records.
+  std::vector<Tiling> out = {{.resident = 2, .slices = slices},
+                             {.resident = 2, .slices = 2 * slices},
+                             {.resident = 3, .slices = slices}};
+  out.insert(out.end(), whole.begin(), whole.end());
+  return out;
+}
+
+std::vector<ChunkWgmma::Tiling> ChunkWgmma::tilings(const PrefillProblem& problem,
+                                                    const DeviceInfo& device) {
+  return tilings_of(problem, device, 3);
 }
 
 ChunkKernels ChunkWgmma::kernels(const char* file, const char* name, const Tiling& tiling) {
@@ -317,7 +383,8 @@ ChunkKernels ChunkWgmma::kernels(const char* file, const char* name, const Tilin
           .name = name,
           .resident = tiling.resident,
           .stages = 3,
-          .halves = 2,
+          .slices = tiling.slices,
+          .halves = kHalves,
           .threads = 192,
           .smem = 232448};
 }

@@ -23,13 +23,18 @@ namespace einkorn::linear_attention {
 /// Sizes of a problem's parts. Of packed sequences the lengths are not known here, so that these
 /// are upper bounds, and blocks beyond what there is return at once.
 struct ChunkSizes {
-  explicit ChunkSizes(const PrefillProblem& problem);
+  /// `slices`: segments that each sequence is to have, one after the other; fewer, where it has
+  /// fewer chunks. Not of cut or packed sequences.
+  explicit ChunkSizes(const PrefillProblem& problem, std::int64_t slices = 1);
 
   std::int64_t sequences;
   std::int64_t chunks;
   std::int64_t segments;
   std::int64_t segment_chunks;  ///< of one; as many as a sequence can have where none is cut
-  bool cut;                     ///< segments are carried into each other
+  std::int64_t slices;
+  /// Chunks that a launch about a slice, or about all, may have.
+  std::int64_t slice_chunks() const { return slices > 1 ? sequences * segment_chunks : chunks; }
+  bool cut;  ///< segments run side by side and are merged
 };
 
 /// Bytes of a workspace, whose begin they are, that the starts of packed sequences take; else 0.
@@ -56,6 +61,7 @@ struct ChunkKernels {
   std::string name;        ///< qualified, of the last pass's
   int resident = 3;        ///< preparing blocks on a multiprocessor
   int stages = 3;          ///< chunks that a recurrence's block holds
+  int slices = 1;          ///< of a sequence, preparing one beside the recurrence over another
   int halves = 2;          ///< blocks for a value head
   int threads = 192;       ///< of a recurrence's block
   std::uint32_t smem = 0;  ///< likewise, bytes
@@ -69,25 +75,31 @@ struct ChunkKernels {
 /// Parameters with all that depends on the problem alone; of pointers into the workspace, how far
 /// they are from its begin.
 StartsParams starts_params(const PrefillProblem& problem);
-PrepareParams prepare_params(const PrefillProblem& problem, const ChunkKernels& kernels);
-RecurrenceParams recurrence_params(const PrefillProblem& problem, const ChunkKernels& kernels);
+PrepareParams prepare_params(const PrefillProblem& problem, const ChunkKernels& kernels,
+                             std::int64_t slice = 0);
+RecurrenceParams recurrence_params(const PrefillProblem& problem, const ChunkKernels& kernels,
+                                   std::int64_t slice = 0);
 
 /// Write what depends on the call.
 void bind_starts(const PrefillCall& call, std::byte* workspace, StartsParams& params);
 void bind_prepare(const PrefillCall& call, std::byte* workspace, PrepareParams& params);
 void bind_recurrence(const PrefillCall& call, std::byte* workspace, RecurrenceParams& params);
 
-/// What the stages do, for predictions.
+/// What the stages do, of all slices together, for predictions.
 Cost prepare_cost(const PrefillKind& kind, const PrefillProblem& problem,
                   const ChunkKernels& kernels);
 Cost recurrence_cost(const PrefillProblem& problem, const ChunkKernels& kernels);
+
+/// What of a cost is one slice's.
+Cost share_of(const Cost& cost, const ChunkKernels& kernels);
 
 /// Kernels that all share.
 inline constexpr const char* kStartsEntry = "einkorn::linear_attention::write_starts";
 
 /// How each stage is launched.
 cuda::Launch starts_launch(bool pdl);
-cuda::Launch prepare_launch(const PrefillProblem& problem, const ChunkKernels& kernels);
+cuda::Launch prepare_launch(const PrefillKind& kind, const PrefillProblem& problem,
+                            const ChunkKernels& kernels);
 cuda::Launch partial_launch(const PrefillProblem& problem, const ChunkKernels& kernels);
 cuda::Launch merge_launch(const PrefillProblem& problem, const ChunkKernels& kernels);
 cuda::Launch recurrence_launch(const PrefillProblem& problem, const ChunkKernels& kernels);
@@ -118,47 +130,77 @@ LaunchStage starts_stage(const PrefillProblem& problem, const char* file, bool p
   return stage;
 }
 
+/// Preparing a slice, or all.
+template <class C>
+LaunchStage prepare_stage(const PrefillProblem& problem, const ChunkKernels& kernels,
+                          std::int64_t slice) {
+  using Args = typename C::Args;
+  LaunchStage stage = launch_stage<Args, PrepareParams>(
+      "prepare", kernels.file, prepare_entry(C::kKind, problem, kernels),
+      prepare_launch(C::kKind, problem, kernels), prepare_params(problem, kernels, slice),
+      [](const Args& args, std::byte* workspace, PrepareParams& params) {
+        bind_prepare(prefill_call<C>(args), workspace, params);
+      });
+  // Behind an event there is no kernel to begin before.
+  stage.launch.pdl = kernels.pdl && slice == 0;
+  stage.needs = prepare_needs(kernels);
+  stage.cost = share_of(prepare_cost(C::kKind, problem, kernels), kernels);
+  return stage;
+}
+
+/// A pass of the recurrence's parameters over a slice, or over all.
+template <class C>
+LaunchStage pass_stage(const char* name, std::string entry, const cuda::Launch& launch,
+                       const PrefillProblem& problem, const ChunkKernels& kernels,
+                       std::int64_t slice = 0) {
+  using Args = typename C::Args;
+  return launch_stage<Args, RecurrenceParams>(
+      name, kernels.file, std::move(entry), launch, recurrence_params(problem, kernels, slice),
+      [](const Args& args, std::byte* workspace, RecurrenceParams& params) {
+        bind_recurrence(prefill_call<C>(args), workspace, params);
+      });
+}
+template <class C>
+LaunchStage recurrence_stage(const PrefillProblem& problem, const ChunkKernels& kernels,
+                             std::int64_t slice) {
+  LaunchStage stage = pass_stage<C>("recurrence", recurrence_entry(problem, kernels),
+                                    recurrence_launch(problem, kernels), problem, kernels, slice);
+  stage.launch.pdl = kernels.pdl && kernels.slices == 1;
+  stage.needs = recurrence_needs(kernels);
+  stage.cost = share_of(recurrence_cost(problem, kernels), kernels);
+  return stage;
+}
+
 /// The stages of op C.
 template <class C>
-Plan plan_chunks(const typename C::Problem& problem, const ChunkKernels& kernels) {
-  using Args = typename C::Args;
+Plan plan_chunks(const typename C::Problem& problem, ChunkKernels kernels) {
   Plan out;
   if (problem.empty()) return out;
-  const ChunkSizes sizes(problem);
+  const ChunkSizes sizes(problem, kernels.slices);
+  kernels.slices = static_cast<int>(sizes.slices);
   out.workspace_bytes = ChunkScratch(problem, sizes, kernels.record_bytes()).bytes;
   if (problem.seqs > 0)
     out.stages.emplace_back(starts_stage<C>(problem, kernels.file, kernels.pdl));
-  if (sizes.chunks > 0) {
-    LaunchStage stage = launch_stage<Args, PrepareParams>(
-        "prepare", kernels.file, prepare_entry(C::kKind, problem, kernels),
-        prepare_launch(problem, kernels), prepare_params(problem, kernels),
-        [](const Args& args, std::byte* workspace, PrepareParams& params) {
-          bind_prepare(prefill_call<C>(args), workspace, params);
-        });
-    stage.needs = prepare_needs(kernels);
-    stage.cost = prepare_cost(C::kKind, problem, kernels);
-    out.stages.emplace_back(std::move(stage));
-  }
-  const auto pass = [&](const char* name, std::string entry, const cuda::Launch& launch,
-                        const Needs& needs) {
-    LaunchStage stage = launch_stage<Args, RecurrenceParams>(
-        name, kernels.file, std::move(entry), launch, recurrence_params(problem, kernels),
-        [](const Args& args, std::byte* workspace, RecurrenceParams& params) {
-          bind_recurrence(prefill_call<C>(args), workspace, params);
-        });
-    stage.needs = needs;
-    return stage;
-  };
+  if (sizes.chunks > 0) out.stages.emplace_back(prepare_stage<C>(problem, kernels, 0));
   if (sizes.cut) {
-    out.stages.emplace_back(pass("partial", partial_entry(kernels),
-                                 partial_launch(problem, kernels), recurrence_needs(kernels)));
-    out.stages.emplace_back(
-        pass("merge", merge_entry(problem), merge_launch(problem, kernels), merge_needs()));
+    LaunchStage partial = pass_stage<C>("partial", partial_entry(kernels),
+                                        partial_launch(problem, kernels), problem, kernels);
+    partial.needs = recurrence_needs(kernels);
+    out.stages.emplace_back(std::move(partial));
+    LaunchStage merge = pass_stage<C>("merge", merge_entry(problem), merge_launch(problem, kernels),
+                                      problem, kernels);
+    merge.needs = merge_needs();
+    out.stages.emplace_back(std::move(merge));
   }
-  LaunchStage last = pass("recurrence", recurrence_entry(problem, kernels),
-                          recurrence_launch(problem, kernels), recurrence_needs(kernels));
-  last.cost = recurrence_cost(problem, kernels);
-  out.stages.emplace_back(std::move(last));
+  // The recurrence first: its blocks take a multiprocessor each, what prepares the next slice the
+  // others.
+  for (std::int64_t i = 0; i + 1 < sizes.slices; ++i) {
+    Concurrent both{.name = "slice" + std::to_string(i)};
+    both.branches.emplace_back(recurrence_stage<C>(problem, kernels, i));
+    both.branches.emplace_back(prepare_stage<C>(problem, kernels, i + 1));
+    out.stages.emplace_back(std::move(both));
+  }
+  out.stages.emplace_back(recurrence_stage<C>(problem, kernels, sizes.slices - 1));
   return out;
 }
 
@@ -167,16 +209,25 @@ Plan plan_chunks(const typename C::Problem& problem, const ChunkKernels& kernels
 struct ChunkWgmma {
   struct Tiling {
     int resident = 3;  ///< blocks that prepare chunks on each multiprocessor
+    int slices = 1;    ///< of a sequence, preparing one beside the recurrence over another
 
     bool operator==(const Tiling&) const = default;
     static constexpr auto fields() {
       return std::tuple{
-          field("resident", &Tiling::resident, "preparing blocks on a multiprocessor")};
+          field("resident", &Tiling::resident, "preparing blocks on a multiprocessor"),
+          field("slices", &Tiling::slices, "parts of a sequence that overlap")};
     }
   };
 
   static std::optional<Refusal> supports(const PrefillProblem& problem, const DeviceInfo& device);
+  static std::optional<Refusal> validate(const PrefillProblem& problem, const Tiling& tiling,
+                                         const DeviceInfo& device);
   static std::vector<Tiling> tilings(const PrefillProblem& problem, const DeviceInfo& device);
+  /// With `resident` preparing blocks, or fewer, where the sequences are run whole.
+  static std::vector<Tiling> tilings_of(const PrefillProblem& problem, const DeviceInfo& device,
+                                        int resident);
+  /// Slices of a sequence where the recurrence leaves multiprocessors free, otherwise 1.
+  static int default_slices(const PrefillProblem& problem, const DeviceInfo& device);
   static ChunkKernels kernels(const char* file, const char* name, const Tiling& tiling);
   /// Of an op whose recurrence takes q and k as they came.
   static ChunkKernels head_kernels(const char* file, const char* name, const Tiling& tiling);

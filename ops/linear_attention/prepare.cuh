@@ -21,11 +21,12 @@
 // diagonal block is flagged (one comparison a channel) and made by stage_diagonal_exactly, many
 // times slower; outside the diagonal no exponent is ever positive.
 //
-// What o misses comes from roundings to bf16: of mqk, of the inverse, of o itself (0.0017 each,
-// relative RMS), and, were they left as they fall, of q's and k's factors (0.0024 together). q's
-// left image therefore has a second one of what it lacks, and q k of a token with itself, which
-// does not decay, is taken from q and k as they came. That is 0.0029 of o where gates forget fast,
-// 0.0033 where they do not, instead of 0.0035 to 0.0045; k's factors rounded stay the largest part.
+// What o misses comes from roundings to bf16: of mqk and of o itself (0.0017 each, relative RMS), of
+// q's and k's factors (0.0024 together), and of the inverse. That beta is part of the keys and of V,
+// which the recurrence multiplies in f32, leaves ones on the inverse's diagonal, which are exact; so
+// is q k of a token with itself, which does not decay and is taken from q and k as they came. That
+// makes 0.0024 of o where gates forget fast, 0.0034 where they do not; with beta in the inverse it
+// was 0.0028 and 0.0039, and a second bf16 number for q's factors took less off, 0.0002, at 45 us.
 //
 // A thread has 2 channels and 16 tokens throughout, so that a warp reads and writes whole lines of
 // 128 bytes of the gates, of kd and of qd without staging, the images replace q and k where they
@@ -77,20 +78,24 @@ inline constexpr int kTile = 8192;  // 64 rows of 64 elements
 inline constexpr int kQAt = 0;
 inline constexpr int kKAt = 2 * kTile;
 inline constexpr int kRightAt = 4 * kTile;
-inline constexpr int kLowAt = 6 * kTile;            // what the image of q lacks
-inline constexpr int kTotalsAt = 8 * kTile;         // f32 [4][128]
-inline constexpr int kRatiosAt = kTotalsAt + 2048;  // bf16 [8][128]
-inline constexpr int kNormsAt = kRatiosAt + 2048;   // f32 [64][2]: of q, of k
-inline constexpr int kBetasAt = kNormsAt + 512;     // f32 [64]
-inline constexpr int kProductsAt = kBetasAt + 256;  // f32 [64]: q k of each token
-inline constexpr int kFlagsAt = kProductsAt + 256;  // u32 [8]
-inline constexpr int kSmem = kFlagsAt + 32;
+// The gates come to where the right image will be. Tables are behind both.
+template <class GT>
+struct Tables {
+  static constexpr int kTotals = kRightAt + kChunkTokens * kChunkDim * int{sizeof(GT)};
+  static constexpr int kRatios = kTotals + 2048;  // bf16 [8][128]; totals f32 [4][128]
+  static constexpr int kNorms = kRatios + 2048;   // f32 [64][2]: of q, of k
+  static constexpr int kBetas = kNorms + 512;     // f32 [64]
+  static constexpr int kProducts = kBetas + 256;  // f32 [64]: q k of each token
+  static constexpr int kFlags = kProducts + 256;  // u32 [8]
+  static constexpr int kBytes = kFlags + 32;
+};
+static_assert(Tables<bf16>::kBytes <= kPrepareSmem && Tables<float>::kBytes <= kPrepareWideSmem);
 // Once the images are used up:
 inline constexpr int kMqkStageAt = 0;  // as in the record
-inline constexpr int kAkkAt = 8192;    // f32 [64][kRow]
-inline constexpr int kInverseAt = kAkkAt + 4 * kChunkTokens * kRow;
-inline constexpr int kUpdatesAt = 6 * kTile;  // as in the record
-static_assert(kInverseAt + 4 * kChunkTokens * kRow <= kUpdatesAt);
+inline constexpr int kAkkAt = 8192;    // f32 [64][kRow], and in its place the inverse
+inline constexpr int kAkkEnd = kAkkAt + 4 * kChunkTokens * kRow;
+inline constexpr int kUpdatesAt = 4 * kTile;  // as in the record
+static_assert(kAkkEnd <= kUpdatesAt);
 
 __device__ inline float round_to_tf32(float x) {
   return __uint_as_float(__float_as_uint(x * kTf32ToNearest) & 0xffffe000u);
@@ -106,6 +111,12 @@ inline constexpr int kRatioOne = 7;
 template <class P>
 __device__ inline void store_once(unsigned char* to, P value) {
   store_piece<Cache::kNoAllocate>(reinterpret_cast<P*>(to), value);
+}
+
+/// The betas of a chunk into the record, by its first threads.
+__device__ inline void store_betas(unsigned char* to, const float* betas, int thread) {
+  if (thread >= kChunkTokens / 4) return;
+  store_once(to + thread * 16, reinterpret_cast<const uint4*>(betas)[thread]);
 }
 
 /// log2 of the decay from the gate's element. `factor` and `bias` are the channel's, prepared by
@@ -172,8 +183,7 @@ __device__ inline RowSums sum_rows(const unsigned char* image, const unsigned ch
 }
 
 /// 16 x 16 products of rows `i0`.. of the left images, of q, of k, or of both, with rows `j0`.. of
-/// the right image, whose channels are multiplied by `ratios` first. Of q both parts count: o is
-/// made of its products, and rounding it would be most of what o misses.
+/// the right image, whose channels are multiplied by `ratios` first.
 template <bool kQ, bool kK>
 __device__ inline void multiply_block(float (&d)[kQ + kK][2][4], const unsigned char* shared,
                                       const unsigned char* ratios, int i0, int j0, int lane) {
@@ -198,10 +208,7 @@ __device__ inline void multiply_block(float (&d)[kQ + kK][2][4], const unsigned 
       mma_m16n8k16<bf16>(sums[0], a, b0);
       mma_m16n8k16<bf16>(sums[1], a, b1);
     };
-    if constexpr (kQ) {
-      add(d[0], kQAt);
-      add(d[0], kLowAt);
-    }
+    if constexpr (kQ) add(d[0], kQAt);
     if constexpr (kK) add(d[kQ], kKAt);
   }
 }
@@ -236,32 +243,32 @@ __device__ inline void stage_mqk(const float (&d)[2][4], const float (&exact)[2]
   }
 }
 
-/// A block of k k^T times beta of the row into the f32 matrix; kDiagonal: strictly lower; else made
-/// ready for tf32.
+/// A block of beta k k^T into the f32 matrix; kDiagonal: strictly lower; else made ready for tf32.
 template <bool kDiagonal>
-__device__ inline void stage_akk(const float (&d)[2][4], float* akk, const float* betas, int i0,
-                                 int j0, int lane) {
+__device__ inline void stage_akk(const float (&d)[2][4], float* akk, int i0, int j0, int lane) {
   const int g = lane / 4;
   const int t = lane % 4;
 #pragma unroll
   for (int h = 0; h < 2; ++h) {
     const int i = g + 8 * h;
-    const float beta = kDiagonal ? betas[i0 + i] : betas[i0 + i] * (kUnshift * kTf32ToNearest);
 #pragma unroll
     for (int n = 0; n < 2; ++n) {
       const int j = 8 * n + 2 * t;
-      float2 out{d[n][2 * h] * beta, d[n][2 * h + 1] * beta};
+      float2 out{d[n][2 * h], d[n][2 * h + 1]};
       if constexpr (kDiagonal) {
         out.x = i > j ? out.x : 0.0f;
         out.y = i > j + 1 ? out.y : 0.0f;
+      } else {
+        out.x *= kUnshift * kTf32ToNearest;
+        out.y *= kUnshift * kTf32ToNearest;
       }
       *reinterpret_cast<float2*>(akk + (i0 + i) * kRow + j0 + j) = out;
     }
   }
 }
 
-/// Inverse of I + Akk of a diagonal block, lane j % 16 for column j.
-__device__ inline void invert_diagonal(const float* akk, float* inverse, int i0, int lane) {
+/// Inverse of I + Akk of a diagonal block, in its place, lane j % 16 for column j.
+__device__ inline void invert_diagonal(float* akk, int i0, int lane) {
   const int j = lane % 16;
   float x[16];
 #pragma unroll
@@ -276,9 +283,10 @@ __device__ inline void invert_diagonal(const float* akk, float* inverse, int i0,
       if (m + 3 < i) x[i] -= a.w * x[m + 3];
     }
   }
+  __syncwarp();
   if (lane >= 16) return;
 #pragma unroll
-  for (int i = 0; i < 16; ++i) inverse[(i0 + i) * kRow + i0 + j] = round_to_tf32(x[i]);
+  for (int i = 0; i < 16; ++i) akk[(i0 + i) * kRow + i0 + j] = round_to_tf32(x[i]);
 }
 
 /// d += A B, 16 x 16 all, of matrices in shared memory made ready for tf32.
@@ -377,10 +385,9 @@ __device__ inline void store_attention(unsigned char* to, const unsigned char* s
   }
 }
 
-/// Puts the inverse together from those of the diagonal blocks, and into the record's part at `to`,
-/// by 128 threads.
-__device__ inline void store_inverse(unsigned char* to, const float* akk, float* inverse,
-                                     const float* betas, int thread) {
+/// Puts the inverse together from those of the diagonal blocks, block by block in the place of
+/// Akk's, and into the record's part at `to`, by 128 threads.
+__device__ inline void store_inverse(unsigned char* to, float* inverse, int thread) {
   const int warp = thread / 32;
   const int lane = thread % 32;
   // X_IJ = -X_II Akk_IJ X_JJ, first for neighbours, then for halves of the chunk.
@@ -389,8 +396,9 @@ __device__ inline void store_inverse(unsigned char* to, const float* akk, float*
     const int low = 2 * warp;
     float product[2][4] = {};
     float out[2][4] = {};
-    multiply_tf32(product, inverse + at(low + 1, low + 1), akk + at(low + 1, low), lane);
+    multiply_tf32(product, inverse + at(low + 1, low + 1), inverse + at(low + 1, low), lane);
     subtract_product(out, product, inverse + at(low, low), lane);
+    __syncwarp();
     store_block(out, inverse + at(low + 1, low), lane);
   }
   named_barrier(1, 128);
@@ -401,17 +409,15 @@ __device__ inline void store_inverse(unsigned char* to, const float* akk, float*
     for (int m = j; m < 2; ++m) {
       float product[2][4] = {};
       for (int l = 2; l <= i; ++l) {
-        multiply_tf32(product, inverse + at(i, l), akk + at(l, m), lane);
+        multiply_tf32(product, inverse + at(i, l), inverse + at(l, m), lane);
       }
       subtract_product(out, product, inverse + at(m, j), lane);
     }
+    named_barrier(1, 128);  // Akk is used up
     store_block(out, inverse + at(i, j), lane);
   }
   named_barrier(1, 128);
 
-  float beta[8];
-#pragma unroll
-  for (int e = 0; e < 8; ++e) beta[e] = betas[thread % 8 * 8 + e];
 #pragma unroll
   for (int n = 0; n < 4; ++n) {
     const int row = thread / 8 + n * 16;
@@ -421,8 +427,8 @@ __device__ inline void store_inverse(unsigned char* to, const float* akk, float*
       const float4* from = reinterpret_cast<const float4*>(inverse + row * kRow + piece * 8);
       const float4 x = from[0];
       const float4 y = from[1];
-      out = {pack2<bf16>(x.x * beta[0], x.y * beta[1]), pack2<bf16>(x.z * beta[2], x.w * beta[3]),
-             pack2<bf16>(y.x * beta[4], y.y * beta[5]), pack2<bf16>(y.z * beta[6], y.w * beta[7])};
+      out = {pack2<bf16>(x.x, x.y), pack2<bf16>(x.z, x.w), pack2<bf16>(y.x, y.y),
+             pack2<bf16>(y.z, y.w)};
     }
     store_once(to + row * 128 + (piece ^ row % 8) * 16, out);
   }
@@ -517,6 +523,12 @@ __device__ inline ChunkTokens find_tokens(const SequenceTable& sequences, int ch
   return {part.token, part.sequence < sequences.count ? part.tokens : 0};
 }
 
+/// The block's chunk among all.
+__device__ inline int chunk_of_block(const PrepareParams& p) {
+  return find_slice_chunk(p.sequences, p.slice,
+                          static_cast<int>(blockIdx.z * gridDim.y + blockIdx.y));
+}
+
 /// Both products of a diagonal block whose decays are too wide for factors, into mqk and Akk. Lanes
 /// 16 apart share a column j and have half of the channels each: k_j decays from token to token on
 /// its way down the rows, so that no exponent is positive and nothing can overflow.
@@ -526,8 +538,7 @@ __device__ inline void stage_diagonal_exactly(const PrepareParams& p, const floa
                                               int i0, int lane) {
   // Found anew: it is not worth registers on the usual way.
   const int head = static_cast<int>(blockIdx.x);
-  const ChunkTokens tokens =
-      find_tokens(p.sequences, static_cast<int>(blockIdx.z * gridDim.y + blockIdx.y));
+  const ChunkTokens tokens = find_tokens(p.sequences, chunk_of_block(p));
   const int j = lane % 16;
   const int half = lane / 16;
   float q_sum[kBlock] = {};
@@ -619,8 +630,6 @@ __device__ inline void start_loads(const PrepareParams& p, unsigned char* shared
 
 }  // namespace prepare_detail
 
-static_assert(kPrepareSmem >= prepare_detail::kSmem);
-
 /// A block's work. Grid: value heads; chunks, in y and z together. 16 bytes divide every
 /// address of q, k and g, 128 that of the records.
 template <class GT, class BT, Gate kGate, Beta kBeta, bool kDoubled, bool kL2norm>
@@ -628,17 +637,18 @@ __device__ inline void prepare(const PrepareParams& p) {
   using namespace prepare_detail;
   extern __shared__ __align__(1024) char shared_memory[];
   unsigned char* const shared = reinterpret_cast<unsigned char*>(shared_memory);
-  float* const totals = reinterpret_cast<float*>(shared + kTotalsAt);
-  float* const norms = reinterpret_cast<float*>(shared + kNormsAt);
-  float* const betas = reinterpret_cast<float*>(shared + kBetasAt);
-  float* const products = reinterpret_cast<float*>(shared + kProductsAt);
+  using Places = Tables<GT>;
+  float* const totals = reinterpret_cast<float*>(shared + Places::kTotals);
+  float* const norms = reinterpret_cast<float*>(shared + Places::kNorms);
+  float* const betas = reinterpret_cast<float*>(shared + Places::kBetas);
+  float* const products = reinterpret_cast<float*>(shared + Places::kProducts);
   // So that it is known to be positive.
   const int thread = static_cast<int>(threadIdx.x % kPrepareThreads);
   const int lane = thread % 32;
   const int warp = thread / 32;
 
   const int head = static_cast<int>(blockIdx.x);
-  const int chunk = static_cast<int>(blockIdx.z * gridDim.y + blockIdx.y);
+  const int chunk = chunk_of_block(p);
   const int shared_head = p.group == 1 ? head : head / p.group;
   allow_next_kernel();
   wait_for_previous_kernel();
@@ -656,8 +666,6 @@ __device__ inline void prepare(const PrepareParams& p) {
     const bf16* k = static_cast<const bf16*>(p.k) + first * p.k_token + shared_head * p.k_head;
     const GT* g = static_cast<const GT*>(p.g) + first * p.g_token + head * p.g_head;
     g += row0 * p.g_token + warp % 2 * 64;
-    // Gates go where the images of the right and of q's low part will be.
-    static_assert(kLowAt == kRightAt + 2 * kTile);
     unsigned char* const to = shared + kRightAt + warp * (kBlock * 64 * sizeof(GT));
     if (valid == kChunkTokens) {
       start_loads<GT, true>(p, shared, to, q, k, g, valid, row0);
@@ -716,7 +724,7 @@ __device__ inline void prepare(const PrepareParams& p) {
   float last_factor[2];   // from a right factor to the decay until the chunk's end
   u32 start_factor;       // from a left factor to the decay since the chunk's start
   constexpr bool kWide = kGate != Gate::kLowerBound;  // decays know no bound
-  unsigned* const flags = reinterpret_cast<unsigned*>(shared + kFlagsAt);
+  unsigned* const flags = reinterpret_cast<unsigned*>(shared + Places::kFlags);
   {
     bool wide = false;
     float start[2];
@@ -755,7 +763,7 @@ __device__ inline void prepare(const PrepareParams& p) {
       if (lane == 0) flags[warp] = any != 0;
     }
     start_factor = pack2<bf16>(start[0], start[1]);
-    u32* const ratios = reinterpret_cast<u32*>(shared + kRatiosAt) + channel / 2;
+    u32* const ratios = reinterpret_cast<u32*>(shared + Places::kRatios) + channel / 2;
     ratios[block * (kChunkDim / 2)] = pack2<bf16>(ratio[0], ratio[1]);
     if (block < 3) {
       static_assert(kRatio31 == kRatio20 + 1 && kRatio30 == kRatio20 + 2);
@@ -765,6 +773,7 @@ __device__ inline void prepare(const PrepareParams& p) {
       store_once(record + Record::kDecay + channel * 4,
                  uint2{__float_as_uint(ratio2[0]), __float_as_uint(ratio2[1])});
     }
+    store_betas(record + Record::kBetas, betas, thread);
   }
   __syncthreads();
 
@@ -776,6 +785,7 @@ __device__ inline void prepare(const PrepareParams& p) {
     struct Rows {
       u32 q[2], k[2];
       float4 norm;
+      float2 beta;
     };
     const auto load_rows = [&](int pair) {
       Rows rows{};
@@ -789,6 +799,7 @@ __device__ inline void prepare(const PrepareParams& p) {
       if constexpr (kL2norm) {
         rows.norm = *reinterpret_cast<const float4*>(norms + (row0 + 2 * pair) * 2);
       }
+      rows.beta = *reinterpret_cast<const float2*>(betas + row0 + 2 * pair);
       return rows;
     };
 #pragma unroll
@@ -802,7 +813,7 @@ __device__ inline void prepare(const PrepareParams& p) {
         const int i = pair * 2 + h;
         unsigned char* const image = shared + (at ^ i % 8 * 16) + i * 128;
         unsigned char* const out = record + (at ^ i % 8 * 16) + i * 128;
-        float2 q = unpack2<bf16>(rows.q[h]);
+        const float2 q = unpack2<bf16>(rows.q[h]);
         float2 k = unpack2<bf16>(rows.k[h]);
         float q_norm = p.scale;
         if constexpr (kL2norm) {
@@ -815,13 +826,10 @@ __device__ inline void prepare(const PrepareParams& p) {
                                exp2_approx(sum[i][1] + left_offset[1])};
         right[h][0] = k.x * exp2_approx(right_offset[0] - sum[i][0]);
         right[h][1] = k.y * exp2_approx(right_offset[1] - sum[i][1]);
-        q.x *= q_norm * left[0];
-        q.y *= q_norm * left[1];
-        const u32 q_left = pack2<bf16>(q.x, q.y);
-        const float2 rounded = unpack2<bf16>(q_left);
-        const u32 k_left = pack2<bf16>(k.x * left[0], k.y * left[1]);
+        const float beta = h == 0 ? rows.beta.x : rows.beta.y;
+        const u32 q_left = pack2<bf16>(q.x * (q_norm * left[0]), q.y * (q_norm * left[1]));
+        const u32 k_left = pack2<bf16>(k.x * (beta * left[0]), k.y * (beta * left[1]));
         *reinterpret_cast<u32*>(image + kQAt) = q_left;
-        *reinterpret_cast<u32*>(image + kLowAt) = pack2<bf16>(q.x - rounded.x, q.y - rounded.y);
         *reinterpret_cast<u32*>(image + kKAt) = k_left;
         *reinterpret_cast<u32*>(image + kRightAt) = pack2<bf16>(right[h][0], right[h][1]);
         store_once(out + Record::kKeys, multiply_bf16x2(k_left, start_factor));
@@ -839,8 +847,7 @@ __device__ inline void prepare(const PrepareParams& p) {
   // and one of either.
   unsigned char* const mqk = shared + kMqkStageAt;
   float* const akk = reinterpret_cast<float*>(shared + kAkkAt);
-  float* const inverse = reinterpret_cast<float*>(shared + kInverseAt);
-  const unsigned char* const ratios = shared + kRatiosAt;
+  const unsigned char* const ratios = shared + Places::kRatios;
   if (warp < kBlocks) {
     const int i0 = warp * kBlock;
     const bool wide = kWide && (flags[2 * warp] | flags[2 * warp + 1]) != 0;
@@ -856,12 +863,12 @@ __device__ inline void prepare(const PrepareParams& p) {
         exact[h] = products[i] * (kL2norm ? norms[i * 2] * norms[i * 2 + 1] : p.scale);
       }
       stage_mqk<true>(d[0], exact, mqk, i0, i0, lane);
-      stage_akk<true>(d[1], akk, betas, i0, i0, lane);
+      stage_akk<true>(d[1], akk, i0, i0, lane);
     } else if constexpr (kWide) {
       stage_diagonal_exactly<GT, kGate, kL2norm>(p, norms, betas, mqk, akk, i0, lane);
     }
     __syncwarp();
-    invert_diagonal(akk, inverse, i0, lane);
+    invert_diagonal(akk, i0, lane);
   } else {
     const int w = warp - kBlocks;
     const int i = w < 3 ? w + 1 : 3;  // (1, 0), (2, 1), (3, 2), (3, 1)
@@ -881,11 +888,11 @@ __device__ inline void prepare(const PrepareParams& p) {
     stage_updates(shared, kr, block, channel);
     constexpr float kNone[2] = {};
     stage_mqk<false>(d[0], kNone, mqk, i * kBlock, j * kBlock, lane);
-    stage_akk<false>(d[1], akk, betas, i * kBlock, j * kBlock, lane);
+    stage_akk<false>(d[1], akk, i * kBlock, j * kBlock, lane);
     if (w % 2 == 0) {
       stage_mqk<false>(d2[0], kNone, mqk, i2 * kBlock, 0, lane);
     } else {
-      stage_akk<false>(d2[0], akk, betas, i2 * kBlock, 0, lane);
+      stage_akk<false>(d2[0], akk, i2 * kBlock, 0, lane);
     }
     clear_above(mqk, w, lane);
   }
@@ -895,7 +902,7 @@ __device__ inline void prepare(const PrepareParams& p) {
     store_updates(record + Record::kUpdates, shared, thread % 128);
     store_attention(record + Record::kAttention, shared, thread % 128);
   } else {
-    store_inverse(record + Record::kInverse, akk, inverse, betas, thread % 128);
+    store_inverse(record + Record::kInverse, akk, thread % 128);
   }
 }
 

@@ -20,7 +20,7 @@ namespace prepare_detail {
 template <bool kWholeRecord>
 struct HeadTables {
   static constexpr int kSums =  // f32 [64]: G
-      kWholeRecord ? kTotalsAt : kInverseAt + 4 * kChunkTokens * kRow;
+      kWholeRecord ? kUpdatesAt + 2 * kTile : kUpdatesAt;
   static constexpr int kNorms = kSums + 256;   // f32 [64][2]: of q, of k
   static constexpr int kBetas = kNorms + 512;  // f32 [64]
   static constexpr int kBytes = kBetas + 256;
@@ -122,7 +122,7 @@ __device__ inline void stage_decayed(const float (&d)[kQ + kK][2][4], unsigned c
 /// What the recurrence takes from a whole record beside the triangles, staged or stored by all
 /// threads.
 __device__ inline void store_tokens(unsigned char* record, unsigned char* shared, const float* sums,
-                                    const float* norms, int thread) {
+                                    const float* norms, const float* betas, int thread) {
   const int lane = thread % 32;
   const int warp = thread / 32;
   const int block = warp / 2;
@@ -148,7 +148,7 @@ __device__ inline void store_tokens(unsigned char* record, unsigned char* shared
       const float sum = sums[row0 + i];
       const float since = exp2_approx(sum);
       const float q_factor = norm.x * since;
-      const float k_factor = norm.y * since;
+      const float k_factor = betas[row0 + i] * norm.y * since;
       const float until = norm.y * exp2_approx(last - sum);
       store_once(record + Record::kKeys + place, pack2<bf16>(k.x * k_factor, k.y * k_factor));
       store_once(record + Record::kQueries + place, pack2<bf16>(q.x * q_factor, q.y * q_factor));
@@ -162,7 +162,7 @@ __device__ inline void store_tokens(unsigned char* record, unsigned char* shared
 
 /// Factors of a chunk's tokens, and its decay, into the record without them.
 __device__ inline void store_factors(unsigned char* record, const float* sums, const float* norms,
-                                     int thread) {
+                                     const float* betas, int thread) {
   const float last = sums[kChunkTokens - 1];
   if (thread < kChunkTokens) {
     const float2 norm = *reinterpret_cast<const float2*>(norms + thread * 2);
@@ -171,7 +171,7 @@ __device__ inline void store_factors(unsigned char* record, const float* sums, c
       store_once(record + part + thread * 4, __float_as_uint(value));
     };
     store(HeadRecord::kQueries, norm.x * since);
-    store(HeadRecord::kKeys, norm.y * since);
+    store(HeadRecord::kKeys, betas[thread] * norm.y * since);
     store(HeadRecord::kUpdates, norm.y * exp2_approx(last - sums[thread]));
   } else if (thread == kChunkTokens) {
     store_once(record + HeadRecord::kDecay, __float_as_uint(exp2_approx(last)));
@@ -197,7 +197,7 @@ __device__ inline void prepare_head_gate(const PrepareParams& p) {
   const int warp = thread / 32;
 
   const int head = static_cast<int>(blockIdx.x);
-  const int chunk = static_cast<int>(blockIdx.z * gridDim.y + blockIdx.y);
+  const int chunk = chunk_of_block(p);
   const int shared_head = p.group == 1 ? head : head / p.group;
   allow_next_kernel();
   wait_for_previous_kernel();
@@ -252,16 +252,16 @@ __device__ inline void prepare_head_gate(const PrepareParams& p) {
   __syncthreads();
 
   if constexpr (kWholeRecord) {
-    store_tokens(record, shared, sums, norms, thread);
+    store_tokens(record, shared, sums, norms, betas, thread);
   } else {
-    store_factors(record, sums, norms, thread);
+    store_factors(record, sums, norms, betas, thread);
   }
+  store_betas(record + Layout::kBetas, betas, thread);
 
   // Triangular products: warps 0 to 3 have a diagonal block of both, the others a block of both
   // and one of either.
   unsigned char* const mqk = shared + kMqkStageAt;
   float* const akk = reinterpret_cast<float*>(shared + kAkkAt);
-  float* const inverse = reinterpret_cast<float*>(shared + kInverseAt);
   if (warp < kBlocks) {
     const int i0 = warp * kBlock;
     float d[2][2][4] = {};
@@ -269,7 +269,7 @@ __device__ inline void prepare_head_gate(const PrepareParams& p) {
     __syncthreads();  // the images are used up
     stage_decayed<true, true>(d, mqk, akk, sums, norms, betas, i0, i0, lane);
     __syncwarp();
-    invert_diagonal(akk, inverse, i0, lane);
+    invert_diagonal(akk, i0, lane);
   } else {
     const int w = warp - kBlocks;
     const int i0 = (w < 3 ? w + 1 : 3) * kBlock;  // (1, 0), (2, 1), (3, 2), (3, 1)
@@ -298,7 +298,7 @@ __device__ inline void prepare_head_gate(const PrepareParams& p) {
     if constexpr (kWholeRecord) store_updates(record + Record::kUpdates, shared, thread % 128);
     store_attention(record + Layout::kAttention, shared, thread % 128);
   } else {
-    store_inverse(record + Layout::kInverse, akk, inverse, betas, thread % 128);
+    store_inverse(record + Layout::kInverse, akk, thread % 128);
   }
 }
 

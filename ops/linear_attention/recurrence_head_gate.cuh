@@ -2,9 +2,9 @@
 
 // The recurrence over the chunks of a sequence on Hopper where a token's decay is one number a
 // head, from q, k and V as they came and a small record of each chunk (HeadRecord). With factors of
-// tokens a (of keys), b (of queries) and c (of updates),
+// tokens a (of keys, with beta), b (of queries) and c (of updates),
 //
-//   U = inverse (V - a k S)      O = b q S + attention U      S = decay S + (c k)^T U
+//   U = inverse (beta V - a k S)      O = b q S + attention U      S = decay S + (c k)^T U
 //
 // It is laid out as recurrence_wgmma.cuh, whose chain it is: S^T [V][K] in registers, always the
 // products' left side, q, k and the triangles the right one in shared memory. Idea: factors scale
@@ -24,7 +24,7 @@ namespace einkorn::linear_attention {
 template <int kStages>
 struct HeadRecurrenceMemory {
   // A stage: the record, two tiles each of q and k, one of V.
-  static constexpr int kQueries = 17408;
+  static constexpr int kQueries = 18432;
   static constexpr int kKeys = kQueries + 2 * recurrence_detail::kTile;
   static constexpr int kValues = kKeys + 2 * recurrence_detail::kTile;
   static constexpr int kStage = kValues + recurrence_detail::kTile;
@@ -119,10 +119,11 @@ __device__ inline void run_head_chain(const RecurrenceParams& p, const Job& job,
 #pragma unroll
     for (int j = 0; j < 8; ++j) {
       const float2 factor = factors_of(stage, HeadRecord::kKeys, j);
+      const float2 beta = factors_of(stage, HeadRecord::kBetas, j);
 #pragma unroll
       for (int r = 0; r < 2; ++r) {
         const int i = 2 * j + r;
-        subtract(values[i], values_low[i], x[2 * i], x[2 * i + 1], factor);
+        subtract(values[i], values_low[i], beta, x[2 * i], x[2 * i + 1], factor);
       }
     }
     wgmma_fence();

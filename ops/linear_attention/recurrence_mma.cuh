@@ -3,13 +3,13 @@
 // The recurrence over the chunks of a sequence by products of single warps (sm_80 and newer), from
 // the records:
 //
-//   U = inverse (V - keys S)      O = queries S + attention U      S = decay S + updates U
+//   U = inverse (beta V - keys S)      O = queries S + attention U      S = decay S + updates U
 //
 // A block has a sequence (or a segment of one) and a value head. As on Hopper
 // (ops/linear_attention/recurrence_wgmma.cuh) everything is kept transposed: a warp has 16 rows of
 // S^T [V][K], which do not depend on other rows, so the eight of a block only share what they read.
 // A result's registers are the next product's left side; the right sides come from shared memory.
-// V - keys S and U enter as sums of two bf16 numbers each.
+// beta V - keys S and U enter as sums of two bf16 numbers each.
 //
 // Records and V are copied by all threads, with two stages one chunk ahead. A warp's columns of V,
 // once read, are the place where its columns of O are turned around.
@@ -171,8 +171,9 @@ __device__ inline void warp_recurrence(const RecurrenceParams& p) {
       copy_chunk<kPass>(p, job, shared + (c + 1) % kStages * kWarpStage, c + 1);
     }
 
-    // V - keys S, in two parts.
+    // beta V - keys S, in two parts.
     char* const tile = stage + kWarpStageValues + warp / 4 * (kChunkTokens * 128);
+    const auto* betas = reinterpret_cast<const float2*>(stage + Record::kBetas);
     u32 left[16] = {};
     u32 left_low[16];
     if (kOutput || !job.identity) {
@@ -194,7 +195,8 @@ __device__ inline void warp_recurrence(const RecurrenceParams& p) {
 #pragma unroll
       for (int i = 0; i < 8; ++i) {
         const float2 value = unpack2<bf16>(left[8 * half + i]);
-        split(value.x - x[2 * i], value.y - x[2 * i + 1], left[8 * half + i],
+        const float2 beta = betas[16 * half + i / 2 * 4 + t];
+        split(beta.x * value.x - x[2 * i], beta.y * value.y - x[2 * i + 1], left[8 * half + i],
               left_low[8 * half + i]);
       }
     }

@@ -2,7 +2,7 @@
 
 // The recurrence over the chunks of a sequence on Hopper, from their records:
 //
-//   U = inverse (V - keys S)      O = queries S + attention U      S = decay S + updates U
+//   U = inverse (beta V - keys S)      O = queries S + attention U      S = decay S + updates U
 //
 // A block has a sequence (or a segment of one), a value head, and half of V, whose columns do not
 // depend on each other. Idea: everything is kept transposed, S^T [V][K] first, so that the side
@@ -110,9 +110,10 @@ __device__ inline void run_chain(const RecurrenceParams& p, const Job& job, char
     if (kOutput || !job.identity) load_values(values, stage + Memory::kValues + tile_row);
     u32 values_low[16];
     wgmma_wait<0>();
+    const auto* betas = reinterpret_cast<const float2*>(stage + Record::kBetas);
 #pragma unroll
     for (int i = 0; i < 16; ++i) {
-      subtract(values[i], values_low[i], x[2 * i], x[2 * i + 1], {1, 1});
+      subtract(values[i], values_low[i], betas[i / 2 * 4 + t], x[2 * i], x[2 * i + 1], {1, 1});
     }
     wgmma_fence();
     multiply<4>(x, values, stage + Record::kInverse, false);

@@ -65,6 +65,17 @@ __device__ inline Part find_chunk(const SequenceTable& table, int index) {
   return part;
 }
 
+/// The chunk among all that block `index` of a launch about a slice has; past the last: none.
+__device__ inline int find_slice_chunk(const SequenceTable& table, Slice slice, int index) {
+  if (slice.count == 1) return index;
+  const int each = table.segment_chunks;
+  if (table.count == 1) return slice.index * each + index;
+  const int chunks = chunks_of(table.tokens);
+  const int sequence = index / each;
+  const int chunk = slice.index * each + index - sequence * each;
+  return chunk < chunks ? sequence * chunks + chunk : table.count * chunks;
+}
+
 /// Segment `index` among all; no sequence (-1): there is no such segment.
 __device__ inline Part find_segment(const SequenceTable& table, int index) {
   Part part{};

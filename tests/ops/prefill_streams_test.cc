@@ -67,7 +67,8 @@ TYPED_TEST_SUITE(PrefillCalls, Contracts, Names);
 TYPED_TEST(PrefillCalls, RepeatsHaveTheSameBits) {
   // Orders of events that come about rarely show after many calls only.
   const int on_gpu = test_level() >= 3 ? 10000 : 200;
-  for (const char* keys : {"tokens=300", "tokens=300 segment=64", "tokens=300 seqs=5"}) {
+  for (const char* keys :
+       {"tokens=300", "tokens=300 segment=64", "tokens=300 seqs=5", "batch=2 tokens=4100"}) {
     const CaseData start = this->data(keys);
     for_each_serving(this->entry(), start, [&](Device device, const Variant& variant) {
       const bool gpu = device.kind == DeviceKind::kCuda;
@@ -87,32 +88,34 @@ TYPED_TEST(PrefillCalls, RepeatsHaveTheSameBits) {
 }
 
 TYPED_TEST(PrefillCalls, TwoStreamsDoNotMeet) {
-  const CaseData start = this->data("tokens=700 segment=128");
-  this->on_gpus(start, [&](Device device, const Variant& variant) {
-    const auto clone = [&](const CaseData& one) {
-      return measure::clone_to(*this->entry().op, one, device);
-    };
-    const CaseData inputs[2] = {clone(start), clone(this->data("tokens=700 segment=128", 2))};
-    const cuda::OwnedStream streams[2] = {cuda::OwnedStream(device.index),
-                                          cuda::OwnedStream(device.index)};
-    std::vector<std::byte> alone[2];
-    for (int i = 0; i < 2; ++i) {
-      this->call(inputs[i], streams[i].get(), variant);
-      streams[i].synchronize();
-      alone[i] = this->results(inputs[i]);
-    }
-    for (int round = 0; round < 50; ++round) {
-      for (int i = 0; i < 2; ++i) this->call(inputs[i], streams[i].get(), variant);
-    }
-    for (int i = 0; i < 2; ++i) {
-      streams[i].synchronize();
-      EXPECT_EQ(this->results(inputs[i]), alone[i]) << "stream " << i;
-    }
-  });
+  for (const char* keys : {"tokens=700 segment=128", "tokens=6200"}) {
+    const CaseData start = this->data(keys);
+    this->on_gpus(start, [&](Device device, const Variant& variant) {
+      const auto clone = [&](const CaseData& one) {
+        return measure::clone_to(*this->entry().op, one, device);
+      };
+      const CaseData inputs[2] = {clone(start), clone(this->data(keys, 2))};
+      const cuda::OwnedStream streams[2] = {cuda::OwnedStream(device.index),
+                                            cuda::OwnedStream(device.index)};
+      std::vector<std::byte> alone[2];
+      for (int i = 0; i < 2; ++i) {
+        this->call(inputs[i], streams[i].get(), variant);
+        streams[i].synchronize();
+        alone[i] = this->results(inputs[i]);
+      }
+      for (int round = 0; round < 50; ++round) {
+        for (int i = 0; i < 2; ++i) this->call(inputs[i], streams[i].get(), variant);
+      }
+      for (int i = 0; i < 2; ++i) {
+        streams[i].synchronize();
+        EXPECT_EQ(this->results(inputs[i]), alone[i]) << "stream " << i;
+      }
+    });
+  }
 }
 
 TYPED_TEST(PrefillCalls, GraphsReplayWithOtherInputs) {
-  for (const char* keys : {"tokens=300", "tokens=300 segment=64"}) {
+  for (const char* keys : {"tokens=300", "tokens=300 segment=64", "tokens=6200"}) {
     const CaseData start = this->data(keys);
     this->on_gpus(start, [&](Device device, const Variant& variant) {
       const CaseData there = measure::clone_to(*this->entry().op, start, device);

@@ -105,6 +105,70 @@ TEST(ChunkPlan, CutSequencesAreMerged) {
   EXPECT_EQ(stage(plan, 2).entry, "einkorn::linear_attention::merge_states<einkorn::bf16, false>");
 }
 
+TEST(ChunkPlan, SlicesOverlap) {
+  const auto problem = problem_of("batch=2 tokens=4109 heads=2");  // 65 chunks a row
+  const Plan plan = plan_chunks<KdaPrefill>(
+      problem, ChunkWgmma::kernels("file.cu", "chunk", {.resident = 2, .slices = 3}));
+  ASSERT_EQ(plan.stages.size(), 4U);
+  EXPECT_EQ(stage(plan, 0).name, "prepare");
+  EXPECT_EQ(stage(plan, 0).launch.grid.y, 2U * 22);
+  EXPECT_TRUE(stage(plan, 0).launch.pdl);
+  for (std::size_t i = 1; i < 3; ++i) {
+    const auto& both = std::get<Concurrent>(plan.stages[i].node);
+    ASSERT_EQ(both.branches.size(), 2U);
+    const auto& first = std::get<LaunchStage>(both.branches[0].node);
+    EXPECT_EQ(first.launch.grid.y, 2U);  // sequences
+    EXPECT_EQ(params_of<RecurrenceParams>(first).slice.index, static_cast<int>(i) - 1);
+    const auto& second = std::get<LaunchStage>(both.branches[1].node);
+    EXPECT_EQ(params_of<PrepareParams>(second).slice.index, static_cast<int>(i));
+    EXPECT_EQ(params_of<PrepareParams>(second).slice.count, 3);
+    // An event is before both.
+    EXPECT_FALSE(first.launch.pdl);
+    EXPECT_FALSE(second.launch.pdl);
+    EXPECT_FALSE(joint_refusal(both, find_device_info("h100")));
+  }
+  const auto last = params_of<RecurrenceParams>(stage(plan, 3));
+  EXPECT_EQ(last.slice.index, 2);
+  EXPECT_EQ(last.sequences.segment_chunks, 22);
+  // A state for each slice, behind the records.
+  constexpr std::size_t kStates = std::size_t{2} * 3 * 2 * sizeof(float) * kChunkDim * kChunkDim;
+  EXPECT_EQ(plan.workspace_bytes, last.carried_at + kStates);
+  // The costs are shared out.
+  const Plan whole = plan_of("batch=2 tokens=4109 heads=2");
+  double bytes = 0;
+  for (const Leaf& leaf : leaves(plan)) bytes += leaf.cost.bytes;
+  EXPECT_NEAR(bytes, stage(whole, 0).cost.bytes + stage(whole, 1).cost.bytes, 1);
+  // No more slices than chunks.
+  const Plan few = plan_chunks<KdaPrefill>(problem_of("tokens=100 heads=2"),
+                                           ChunkWgmma::kernels("file.cu", "chunk", {.slices = 8}));
+  EXPECT_EQ(few.stages.size(), 3U);
+}
+
+TEST(ChunkPlan, SlicesWhereTheRecurrenceLeavesMultiprocessors) {
+  const DeviceInfo h200 = find_device_info("h200");  // 132 of them
+  const auto slices = [&](const std::string& pairs) {
+    return ChunkWgmma::tilings(problem_of(pairs), h200).front().slices;
+  };
+  EXPECT_EQ(slices("tokens=65536 heads=32"), 8);
+  EXPECT_EQ(slices("tokens=8192 heads=16"), 4);
+  EXPECT_EQ(slices("batch=2 tokens=8192 heads=16"), 4);
+  EXPECT_EQ(slices("tokens=2048 heads=16"), 1);  // 32 chunks
+  EXPECT_EQ(slices("tokens=65536 heads=34"), 1);
+  EXPECT_EQ(slices("tokens=65536 seqs=2 heads=4"), 1);
+  EXPECT_EQ(slices("tokens=65536 heads=4 segment=4096"), 1);
+  for (const char* pairs : {"tokens=65536 heads=32", "tokens=64 heads=2"}) {
+    for (const auto& tiling : ChunkWgmma::tilings(problem_of(pairs), h200)) {
+      EXPECT_FALSE(ChunkWgmma::validate(problem_of(pairs), tiling, h200));
+    }
+  }
+  const auto refused =
+      ChunkWgmma::validate(problem_of("tokens=640 seqs=2 heads=4"), {.slices = 2}, h200);
+  ASSERT_TRUE(refused);
+  EXPECT_EQ(refused->reason, "slices 2 > 1 of packed sequences");
+  EXPECT_TRUE(ChunkWgmma::validate(problem_of("tokens=64 heads=2"), {.resident = 5}, h200));
+  EXPECT_TRUE(ChunkWgmma::validate(problem_of("tokens=64 heads=2"), {.slices = 0}, h200));
+}
+
 TEST(ChunkPlan, NothingToDo) {
   EXPECT_TRUE(plan_of("tokens=0 heads=2 final_state=none").stages.empty());
   // A state is passed on all the same.

@@ -6,6 +6,9 @@
 namespace einkorn::gdn_prefill::sm90 {
 
 struct ChunkV1 : linear_attention::ChunkWgmma {
+  static std::vector<Tiling> tilings(const GdnPrefill::Problem& problem, const DeviceInfo& device) {
+    return tilings_of(problem, device, 4);
+  }
   static Plan plan(const GdnPrefill::Problem& problem, const Tiling& tiling, const DeviceInfo&) {
     return linear_attention::plan_chunks<GdnPrefill>(
         problem, head_kernels("ops/linear_attention/gdn_prefill/sm90/chunk_v1.cu",
