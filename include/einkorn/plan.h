@@ -54,8 +54,8 @@ struct Residency {
 Residency residency(const Stage& stage);
 
 /// Why branches cannot run side by side on the device: without the largest they have as many blocks
-/// as its multiprocessors hold apart, or more, and a block of each does not fit on one; or their own
-/// joint rule refuses.
+/// as its multiprocessors hold apart, or more, and a block of each does not fit on one; or their
+/// own joint rule refuses.
 std::optional<Refusal> joint_refusal(const Concurrent& node, const DeviceInfo& device);
 
 /// The same for every Concurrent of a plan, and what a plan may not have at all: CPU tasks on a

@@ -353,29 +353,34 @@ std::optional<Refusal> ChunkWgmma::validate(const PrefillProblem& problem, const
 
 int ChunkWgmma::default_slices(const PrefillProblem& problem, const DeviceInfo& device) {
   if (!may_slice(problem)) return 1;
-  // Where the recurrence fills the device, nothing is left to prepare on meanwhile.
+  // Where the recurrence fills the device, nothing is left to prepare on meanwhile; where it fills
+  // half, both take longer than alone, which only long slices win back.
   const std::int64_t blocks = kHalves * problem.value_heads * problem.batch;
   if (2 * blocks > device.sm_count) return 1;
-  const std::int64_t slices = chunks_of(problem.tokens) / kShortestSlice;
+  const std::int64_t shortest = 4 * blocks > device.sm_count ? 4 * kShortestSlice : kShortestSlice;
+  const std::int64_t slices = chunks_of(problem.tokens) / shortest;
   return static_cast<int>(std::clamp<std::int64_t>(slices, 1, kMostSlices));
-}
-
-std::vector<ChunkWgmma::Tiling> ChunkWgmma::tilings_of(const PrefillProblem& problem,
-                                                       const DeviceInfo& device, int resident) {
-  const std::vector<Tiling> whole = {{.resident = resident}, {.resident = resident - 1}};
-  const int slices = default_slices(problem, device);
-  if (slices == 1) return whole;
-  // Fewer preparing blocks: they take bandwidth from the chain, which waits for its records.
-  std::vector<Tiling> out = {{.resident = 2, .slices = slices},
-                             {.resident = 2, .slices = 2 * slices},
-                             {.resident = 3, .slices = slices}};
-  out.insert(out.end(), whole.begin(), whole.end());
-  return out;
 }
 
 std::vector<ChunkWgmma::Tiling> ChunkWgmma::tilings(const PrefillProblem& problem,
                                                     const DeviceInfo& device) {
-  return tilings_of(problem, device, 3);
+  std::vector<Tiling> out = {{.resident = 3}, {.resident = 2}};
+  if (const int slices = default_slices(problem, device); slices > 1) {
+    // Fewer preparing blocks: they take bandwidth from the chain, which waits for its records.
+    out.insert(out.begin(), {{.resident = 2, .slices = slices},
+                             {.resident = 2, .slices = 2 * slices},
+                             {.resident = 3, .slices = slices}});
+  }
+  return out;
+}
+
+std::vector<ChunkWgmma::Tiling> ChunkWgmma::head_tilings(const PrefillProblem& problem,
+                                                         const DeviceInfo& device) {
+  std::vector<Tiling> out = {{.resident = 4}, {.resident = 3}};
+  if (const int slices = default_slices(problem, device); slices > 1) {
+    out.push_back({.resident = 2, .slices = slices});
+  }
+  return out;
 }
 
 ChunkKernels ChunkWgmma::kernels(const char* file, const char* name, const Tiling& tiling) {

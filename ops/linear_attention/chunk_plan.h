@@ -195,7 +195,8 @@ Plan plan_chunks(const typename C::Problem& problem, ChunkKernels kernels) {
   // The recurrence first: its blocks take a multiprocessor each, what prepares the next slice the
   // others.
   for (std::int64_t i = 0; i + 1 < sizes.slices; ++i) {
-    Concurrent both{.name = "slice" + std::to_string(i)};
+    Concurrent both;
+    both.name = "slice" + std::to_string(i);
     both.branches.emplace_back(recurrence_stage<C>(problem, kernels, i));
     both.branches.emplace_back(prepare_stage<C>(problem, kernels, i + 1));
     out.stages.emplace_back(std::move(both));
@@ -223,9 +224,8 @@ struct ChunkWgmma {
   static std::optional<Refusal> validate(const PrefillProblem& problem, const Tiling& tiling,
                                          const DeviceInfo& device);
   static std::vector<Tiling> tilings(const PrefillProblem& problem, const DeviceInfo& device);
-  /// With `resident` preparing blocks, or fewer, where the sequences are run whole.
-  static std::vector<Tiling> tilings_of(const PrefillProblem& problem, const DeviceInfo& device,
-                                        int resident);
+  /// Of head_kernels(): with slices for a tuner alone, they were never faster where measured.
+  static std::vector<Tiling> head_tilings(const PrefillProblem& problem, const DeviceInfo& device);
   /// Slices of a sequence where the recurrence leaves multiprocessors free, otherwise 1.
   static int default_slices(const PrefillProblem& problem, const DeviceInfo& device);
   static ChunkKernels kernels(const char* file, const char* name, const Tiling& tiling);

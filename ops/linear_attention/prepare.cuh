@@ -21,12 +21,13 @@
 // diagonal block is flagged (one comparison a channel) and made by stage_diagonal_exactly, many
 // times slower; outside the diagonal no exponent is ever positive.
 //
-// What o misses comes from roundings to bf16: of mqk and of o itself (0.0017 each, relative RMS), of
-// q's and k's factors (0.0024 together), and of the inverse. That beta is part of the keys and of V,
-// which the recurrence multiplies in f32, leaves ones on the inverse's diagonal, which are exact; so
-// is q k of a token with itself, which does not decay and is taken from q and k as they came. That
-// makes 0.0024 of o where gates forget fast, 0.0034 where they do not; with beta in the inverse it
-// was 0.0028 and 0.0039, and a second bf16 number for q's factors took less off, 0.0002, at 45 us.
+// What o misses comes from roundings to bf16: of mqk and of o itself (0.0017 each, relative RMS),
+// of q's and k's factors (0.0024 together), and of the inverse. That beta is part of the keys and
+// of V, which the recurrence multiplies in f32, leaves ones on the inverse's diagonal, which are
+// exact; so is q k of a token with itself, which does not decay and is taken from q and k as they
+// came. That makes 0.0024 of o where gates forget fast, 0.0034 where they do not; with beta in the
+// inverse it was 0.0028 and 0.0039, and a second bf16 number for q's factors took less off, 0.0002,
+// at 45 us.
 //
 // A thread has 2 channels and 16 tokens throughout, so that a warp reads and writes whole lines of
 // 128 bytes of the gates, of kd and of qd without staging, the images replace q and k where they

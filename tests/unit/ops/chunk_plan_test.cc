@@ -150,8 +150,9 @@ TEST(ChunkPlan, SlicesWhereTheRecurrenceLeavesMultiprocessors) {
     return ChunkWgmma::tilings(problem_of(pairs), h200).front().slices;
   };
   EXPECT_EQ(slices("tokens=65536 heads=32"), 8);
+  EXPECT_EQ(slices("tokens=16384 heads=32"), 2);  // shorter ones do not pay beside as many blocks
   EXPECT_EQ(slices("tokens=8192 heads=16"), 4);
-  EXPECT_EQ(slices("batch=2 tokens=8192 heads=16"), 4);
+  EXPECT_EQ(slices("batch=2 tokens=8192 heads=8"), 4);
   EXPECT_EQ(slices("tokens=2048 heads=16"), 1);  // 32 chunks
   EXPECT_EQ(slices("tokens=65536 heads=34"), 1);
   EXPECT_EQ(slices("tokens=65536 seqs=2 heads=4"), 1);

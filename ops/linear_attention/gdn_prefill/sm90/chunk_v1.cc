@@ -7,7 +7,7 @@ namespace einkorn::gdn_prefill::sm90 {
 
 struct ChunkV1 : linear_attention::ChunkWgmma {
   static std::vector<Tiling> tilings(const GdnPrefill::Problem& problem, const DeviceInfo& device) {
-    return tilings_of(problem, device, 4);
+    return head_tilings(problem, device);
   }
   static Plan plan(const GdnPrefill::Problem& problem, const Tiling& tiling, const DeviceInfo&) {
     return linear_attention::plan_chunks<GdnPrefill>(
