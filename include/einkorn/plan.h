@@ -53,9 +53,9 @@ struct Residency {
 };
 Residency residency(const Stage& stage);
 
-/// Why branches cannot run side by side on the device: without the largest they have as many blocks
-/// as its multiprocessors hold apart, or more, and a block of each does not fit on one; or their
-/// own joint rule refuses.
+/// Why branches cannot run side by side on the device: together they have more blocks than its
+/// multiprocessors hold apart, and a block of each does not fit on one; or their own joint rule
+/// refuses.
 std::optional<Refusal> joint_refusal(const Concurrent& node, const DeviceInfo& device);
 
 /// The same for every Concurrent of a plan, and what a plan may not have at all: CPU tasks on a

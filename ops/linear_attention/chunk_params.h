@@ -64,7 +64,9 @@ struct SequenceTable {
 };
 
 /// Which of a sequence's segments a launch is about, where they follow each other so that preparing
-/// one goes on beside the recurrence over the one before. Sequences are then of the same length.
+/// one goes on beside the recurrence over the one before. Sequences are then of the same length,
+/// and the launches of a stream in this order: prepare 0, recurrence 0, prepare 1, recurrence 1,
+/// ...
 struct Slice {
   int index;
   int count;  ///< 1: a launch is about all segments

@@ -14,18 +14,6 @@ namespace {
 /// Blocks down a grid; more go into its third dimension.
 constexpr std::int64_t kMostRows = 32768;
 
-/// Blocks of the recurrence by wgmma for a value head.
-constexpr int kHalves = 2;
-/// Chunks of a slice, below which starting it costs more than it hides; and slices, above which
-/// nothing more is won (docs/devlog/20261128-linear_attention.md).
-constexpr std::int64_t kShortestSlice = 32;
-constexpr std::int64_t kMostSlices = 8;
-
-/// A stage of the recurrence by mma, bytes: a record, and 64 tokens of V.
-constexpr std::int64_t kMmaStage = Record::kBytes + 2 * kChunkTokens * kChunkDim;
-/// Shared memory that static arrays may take beside it, bytes.
-constexpr std::int64_t kSystemSmem = 1024;
-
 constexpr std::size_t kStateBytes = sizeof(float) * kChunkDim * kChunkDim;
 
 std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
@@ -41,9 +29,6 @@ SequenceTable sequence_table(const PrefillProblem& problem, const ChunkSizes& si
   return table;
 }
 
-/// Whether sequences can be gone through slice by slice: they are of one length, and run whole.
-bool may_slice(const PrefillProblem& problem) { return problem.seqs == 0 && problem.segment == 0; }
-
 /// From how far a part is from the workspace's begin to where it is.
 template <class T>
 T* at(std::byte* workspace, std::size_t offset) {
@@ -58,7 +43,6 @@ ChunkSizes::ChunkSizes(const PrefillProblem& problem, std::int64_t wanted)
                               : problem.batch * chunks_of(problem.tokens)),
       segments(sequences),
       segment_chunks(std::max<std::int64_t>(1, chunks_of(problem.longest))),
-      slices(1),
       cut(problem.segment > 0) {
   if (!cut && wanted > 1) {
     const std::int64_t all = segment_chunks;
@@ -332,119 +316,6 @@ std::string recurrence_entry(const PrefillProblem& problem, const ChunkKernels& 
   return jit::instantiate(kernels.name,
                           {kernels.stages, problem.initial_state, problem.final_state,
                            problem.checkpoints, problem.state_layout == StateLayout::kKv});
-}
-
-std::optional<Refusal> ChunkWgmma::supports(const PrefillProblem& problem, const DeviceInfo&) {
-  return refuse_chunks(problem);
-}
-
-std::optional<Refusal> ChunkWgmma::validate(const PrefillProblem& problem, const Tiling& tiling,
-                                            const DeviceInfo&) {
-  if (tiling.resident < 1 || tiling.resident > 4) {
-    return Refusal{fmt::format("resident {} is not 1 to 4", tiling.resident)};
-  }
-  if (tiling.slices < 1) return Refusal{fmt::format("slices {} < 1", tiling.slices)};
-  if (tiling.slices > 1 && !may_slice(problem)) {
-    return Refusal{fmt::format("slices {} > 1 of {} sequences", tiling.slices,
-                               problem.seqs > 0 ? "packed" : "cut")};
-  }
-  return std::nullopt;
-}
-
-int ChunkWgmma::default_slices(const PrefillProblem& problem, const DeviceInfo& device) {
-  if (!may_slice(problem)) return 1;
-  // Where the recurrence fills the device, nothing is left to prepare on meanwhile; where it fills
-  // half, both take longer than alone, which only long slices win back.
-  const std::int64_t blocks = kHalves * problem.value_heads * problem.batch;
-  if (2 * blocks > device.sm_count) return 1;
-  const std::int64_t shortest = 4 * blocks > device.sm_count ? 4 * kShortestSlice : kShortestSlice;
-  const std::int64_t slices = chunks_of(problem.tokens) / shortest;
-  return static_cast<int>(std::clamp<std::int64_t>(slices, 1, kMostSlices));
-}
-
-std::vector<ChunkWgmma::Tiling> ChunkWgmma::tilings(const PrefillProblem& problem,
-                                                    const DeviceInfo& device) {
-  std::vector<Tiling> out = {{.resident = 3}, {.resident = 2}};
-  if (const int slices = default_slices(problem, device); slices > 1) {
-    // Fewer preparing blocks: they take bandwidth from the chain, which waits for its records.
-    out.insert(out.begin(), {{.resident = 2, .slices = slices},
-                             {.resident = 2, .slices = 2 * slices},
-                             {.resident = 3, .slices = slices}});
-  }
-  return out;
-}
-
-std::vector<ChunkWgmma::Tiling> ChunkWgmma::head_tilings(const PrefillProblem& problem,
-                                                         const DeviceInfo& device) {
-  std::vector<Tiling> out = {{.resident = 4}, {.resident = 3}};
-  if (const int slices = default_slices(problem, device); slices > 1) {
-    out.push_back({.resident = 2, .slices = slices});
-  }
-  return out;
-}
-
-ChunkKernels ChunkWgmma::kernels(const char* file, const char* name, const Tiling& tiling) {
-  return {.file = file,
-          .name = name,
-          .resident = tiling.resident,
-          .stages = 3,
-          .slices = tiling.slices,
-          .halves = kHalves,
-          .threads = 192,
-          .smem = 232448};
-}
-
-ChunkKernels ChunkWgmma::head_kernels(const char* file, const char* name, const Tiling& tiling) {
-  ChunkKernels out = kernels(file, name, tiling);
-  out.threads = kHeadRecurrenceThreads;
-  out.smem = kHeadRecurrenceSmem;
-  out.head_record = true;
-  return out;
-}
-
-std::optional<Refusal> ChunkMma::supports(const PrefillProblem& problem, const DeviceInfo& device) {
-  if (auto refusal = refuse_chunks(problem)) return refusal;
-  if (!tilings(problem, device).empty()) return std::nullopt;
-  return validate(problem, {.resident = 1, .stages = 1}, device);
-}
-
-std::optional<Refusal> ChunkMma::validate(const PrefillProblem&, const Tiling& tiling,
-                                          const DeviceInfo& device) {
-  if (tiling.resident < 1 || tiling.resident > 2) {
-    return Refusal{fmt::format("resident {} is neither 1 nor 2", tiling.resident)};
-  }
-  if (tiling.stages < 1 || tiling.stages > 2) {
-    return Refusal{fmt::format("stages {} is neither 1 nor 2", tiling.stages)};
-  }
-  const std::int64_t most = device.smem_per_block_optin - kSystemSmem;
-  const std::int64_t needed = tiling.stages * kMmaStage;
-  if (needed <= most) return std::nullopt;
-  return Refusal{fmt::format("{} bytes of shared memory > {}", needed, most)};
-}
-
-std::vector<ChunkMma::Tiling> ChunkMma::tilings(const PrefillProblem& problem,
-                                                const DeviceInfo& device) {
-  std::vector<Tiling> out;
-  for (const int stages : {2, 1}) {
-    for (const int resident : {2, 1}) {
-      const Tiling one{.resident = resident, .stages = stages};
-      if (!validate(problem, one, device)) out.push_back(one);
-    }
-  }
-  return out;
-}
-
-ChunkKernels ChunkMma::kernels(const char* file, const char* name, const Tiling& tiling,
-                               const DeviceInfo& device) {
-  return {.file = file,
-          .name = name,
-          .resident = tiling.resident,
-          .stages = tiling.stages,
-          .halves = 1,
-          .threads = 256,
-          .smem = static_cast<std::uint32_t>(tiling.stages * kMmaStage),
-          .static_smem = 128,
-          .pdl = device.cc >= 90};
 }
 
 }  // namespace einkorn::linear_attention

@@ -31,10 +31,11 @@ struct ChunkSizes {
   std::int64_t chunks;
   std::int64_t segments;
   std::int64_t segment_chunks;  ///< of one; as many as a sequence can have where none is cut
-  std::int64_t slices;
+  std::int64_t slices = 1;
+  bool cut;  ///< segments run side by side and are merged
+
   /// Chunks that a launch about a slice, or about all, may have.
   std::int64_t slice_chunks() const { return slices > 1 ? sequences * segment_chunks : chunks; }
-  bool cut;  ///< segments run side by side and are merged
 };
 
 /// Bytes of a workspace, whose begin they are, that the starts of packed sequences take; else 0.
@@ -141,8 +142,6 @@ LaunchStage prepare_stage(const PrefillProblem& problem, const ChunkKernels& ker
       [](const Args& args, std::byte* workspace, PrepareParams& params) {
         bind_prepare(prefill_call<C>(args), workspace, params);
       });
-  // Behind an event there is no kernel to begin before.
-  stage.launch.pdl = kernels.pdl && slice == 0;
   stage.needs = prepare_needs(kernels);
   stage.cost = share_of(prepare_cost(C::kKind, problem, kernels), kernels);
   return stage;
@@ -165,7 +164,8 @@ LaunchStage recurrence_stage(const PrefillProblem& problem, const ChunkKernels& 
                              std::int64_t slice) {
   LaunchStage stage = pass_stage<C>("recurrence", recurrence_entry(problem, kernels),
                                     recurrence_launch(problem, kernels), problem, kernels, slice);
-  stage.launch.pdl = kernels.pdl && kernels.slices == 1;
+  // Other slices' also need the recurrence before, which may still run when it could begin.
+  stage.launch.pdl = kernels.pdl && slice == 0;
   stage.needs = recurrence_needs(kernels);
   stage.cost = share_of(recurrence_cost(problem, kernels), kernels);
   return stage;
@@ -192,16 +192,11 @@ Plan plan_chunks(const typename C::Problem& problem, ChunkKernels kernels) {
     merge.needs = merge_needs();
     out.stages.emplace_back(std::move(merge));
   }
-  // The recurrence first: its blocks take a multiprocessor each, what prepares the next slice the
-  // others.
-  for (std::int64_t i = 0; i + 1 < sizes.slices; ++i) {
-    Concurrent both;
-    both.name = "slice" + std::to_string(i);
-    both.branches.emplace_back(recurrence_stage<C>(problem, kernels, i));
-    both.branches.emplace_back(prepare_stage<C>(problem, kernels, i + 1));
-    out.stages.emplace_back(std::move(both));
+  // A recurrence lets the preparation of the next slice begin beside it (prepare.cuh).
+  for (std::int64_t i = 0; i < sizes.slices; ++i) {
+    if (i > 0) out.stages.emplace_back(prepare_stage<C>(problem, kernels, i));
+    out.stages.emplace_back(recurrence_stage<C>(problem, kernels, i));
   }
-  out.stages.emplace_back(recurrence_stage<C>(problem, kernels, sizes.slices - 1));
   return out;
 }
 
@@ -224,10 +219,10 @@ struct ChunkWgmma {
   static std::optional<Refusal> validate(const PrefillProblem& problem, const Tiling& tiling,
                                          const DeviceInfo& device);
   static std::vector<Tiling> tilings(const PrefillProblem& problem, const DeviceInfo& device);
-  /// Of head_kernels(): with slices for a tuner alone, they were never faster where measured.
+  /// Of head_kernels(), whose slices win little: they are for a tuner.
   static std::vector<Tiling> head_tilings(const PrefillProblem& problem, const DeviceInfo& device);
-  /// Slices of a sequence where the recurrence leaves multiprocessors free, otherwise 1.
-  static int default_slices(const PrefillProblem& problem, const DeviceInfo& device);
+  /// The first of tilings().
+  static Tiling heuristic(const PrefillProblem& problem, const DeviceInfo& device);
   static ChunkKernels kernels(const char* file, const char* name, const Tiling& tiling);
   /// Of an op whose recurrence takes q and k as they came.
   static ChunkKernels head_kernels(const char* file, const char* name, const Tiling& tiling);

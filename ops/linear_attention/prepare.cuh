@@ -651,8 +651,6 @@ __device__ inline void prepare(const PrepareParams& p) {
   const int head = static_cast<int>(blockIdx.x);
   const int chunk = chunk_of_block(p);
   const int shared_head = p.group == 1 ? head : head / p.group;
-  allow_next_kernel();
-  wait_for_previous_kernel();
   const auto [first, valid] = find_tokens(p.sequences, chunk);
   if (valid <= 0) return;
 
@@ -907,11 +905,28 @@ __device__ inline void prepare(const PrepareParams& p) {
   }
 }
 
+/// A slice but the first reads only what has been there since before the recurrence over the one
+/// before began, and runs beside that, on the multiprocessors that it leaves.
+__device__ inline void begin_preparing(const PrepareParams& p) {
+  allow_next_kernel();
+  if (p.slice.index == 0) wait_for_previous_kernel();
+}
+
+/// What comes next needs that recurrence, too, and waits for this kernel alone. So one block is
+/// here until the recurrence has ended.
+__device__ inline void end_preparing(const PrepareParams& p) {
+  const bool last =
+      blockIdx.x + 1 == gridDim.x && blockIdx.y + 1 == gridDim.y && blockIdx.z + 1 == gridDim.z;
+  if (p.slice.index > 0 && last) wait_for_previous_kernel();
+}
+
 /// The same as a kernel. GT is the gate's type, BT beta's; kGate and kBeta are the enums' numbers.
 template <class GT, class BT, int kGate, int kBeta, bool kDoubled, bool kL2norm, int kResident>
 __global__ void __launch_bounds__(kPrepareThreads, kResident)
     prepare_chunks(const __grid_constant__ PrepareParams p) {
+  begin_preparing(p);
   prepare<GT, BT, static_cast<Gate>(kGate), static_cast<Beta>(kBeta), kDoubled, kL2norm>(p);
+  end_preparing(p);
 }
 
 }  // namespace einkorn::linear_attention

@@ -199,8 +199,6 @@ __device__ inline void prepare_head_gate(const PrepareParams& p) {
   const int head = static_cast<int>(blockIdx.x);
   const int chunk = chunk_of_block(p);
   const int shared_head = p.group == 1 ? head : head / p.group;
-  allow_next_kernel();
-  wait_for_previous_kernel();
   const auto [first, valid] = find_tokens(p.sequences, chunk);
   if (valid <= 0) return;
 
@@ -309,11 +307,13 @@ __global__ void __launch_bounds__(kPrepareThreads, kResident)
     prepare_head_gate_chunks(const __grid_constant__ PrepareParams p) {
   constexpr auto kGateForm = static_cast<Gate>(kGate);
   constexpr auto kBetaForm = static_cast<Beta>(kBeta);
+  begin_preparing(p);
   if constexpr (kHeadRecord) {
     prepare_head_gate<GT, BT, kGateForm, kBetaForm, kDoubled, kL2norm, HeadRecord>(p);
   } else {
     prepare_head_gate<GT, BT, kGateForm, kBetaForm, kDoubled, kL2norm, Record>(p);
   }
+  end_preparing(p);
 }
 
 }  // namespace einkorn::linear_attention

@@ -179,6 +179,8 @@ __device__ inline void recurrence(const RecurrenceParams& p) {
   if (threadIdx.x == 0) init_barriers<kStages>(memory, 1 + 32);
   __syncthreads();
   wait_for_previous_kernel();
+  // What prepares the next slice begins once all blocks of this kernel have their places.
+  if (p.slice.count > 1) allow_next_kernel();
   const Job job = find_job<kPass, 2>(p);
   if (job.idle) return;
   const int warp = static_cast<int>(threadIdx.x / 32);

@@ -47,17 +47,11 @@ std::int64_t multiprocessors(const Stage& branch, const DeviceInfo& device) {
   return std::min<std::int64_t>(most, device.sm_count);
 }
 
-/// Branches of few blocks are side by side on multiprocessors of their own: all of them, or all but
-/// the largest, which then has the others to itself, however many blocks wait there.
+/// Branches of few blocks are side by side on multiprocessors of their own.
 bool fits_side_by_side(const Concurrent& node, const DeviceInfo& device) {
   std::int64_t together = 0;
-  std::int64_t most = 0;
-  for (const Stage& branch : node.branches) {
-    const std::int64_t own = multiprocessors(branch, device);
-    together += own;
-    most = std::max(most, own);
-  }
-  return together <= device.sm_count || together - most < device.sm_count;
+  for (const Stage& branch : node.branches) together += multiprocessors(branch, device);
+  return together <= device.sm_count;
 }
 
 /// Threads on a CPU device are no resource of a multiprocessor.

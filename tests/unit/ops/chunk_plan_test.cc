@@ -3,6 +3,7 @@
 
 #include "ops/linear_attention/chunk_plan.h"
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -109,26 +110,20 @@ TEST(ChunkPlan, SlicesOverlap) {
   const auto problem = problem_of("batch=2 tokens=4109 heads=2");  // 65 chunks a row
   const Plan plan = plan_chunks<KdaPrefill>(
       problem, ChunkWgmma::kernels("file.cu", "chunk", {.resident = 2, .slices = 3}));
-  ASSERT_EQ(plan.stages.size(), 4U);
-  EXPECT_EQ(stage(plan, 0).name, "prepare");
-  EXPECT_EQ(stage(plan, 0).launch.grid.y, 2U * 22);
-  EXPECT_TRUE(stage(plan, 0).launch.pdl);
-  for (std::size_t i = 1; i < 3; ++i) {
-    const auto& both = std::get<Concurrent>(plan.stages[i].node);
-    ASSERT_EQ(both.branches.size(), 2U);
-    const auto& first = std::get<LaunchStage>(both.branches[0].node);
-    EXPECT_EQ(first.launch.grid.y, 2U);  // sequences
-    EXPECT_EQ(params_of<RecurrenceParams>(first).slice.index, static_cast<int>(i) - 1);
-    const auto& second = std::get<LaunchStage>(both.branches[1].node);
-    EXPECT_EQ(params_of<PrepareParams>(second).slice.index, static_cast<int>(i));
-    EXPECT_EQ(params_of<PrepareParams>(second).slice.count, 3);
-    // An event is before both.
-    EXPECT_FALSE(first.launch.pdl);
-    EXPECT_FALSE(second.launch.pdl);
-    EXPECT_FALSE(joint_refusal(both, find_device_info("h100")));
+  ASSERT_THAT(names(plan), ElementsAre("prepare", "recurrence", "prepare", "recurrence", "prepare",
+                                       "recurrence"));
+  for (std::size_t i = 0; i < 3; ++i) {
+    const LaunchStage& prepare = stage(plan, 2 * i);
+    EXPECT_EQ(prepare.launch.grid.y, 2U * 22);
+    EXPECT_TRUE(prepare.launch.pdl);
+    EXPECT_EQ(params_of<PrepareParams>(prepare).slice.index, static_cast<int>(i));
+    EXPECT_EQ(params_of<PrepareParams>(prepare).slice.count, 3);
+    const LaunchStage& recurrence = stage(plan, 2 * i + 1);
+    EXPECT_EQ(recurrence.launch.grid.y, 2U);  // sequences
+    EXPECT_EQ(recurrence.launch.pdl, i == 0);
+    EXPECT_EQ(params_of<RecurrenceParams>(recurrence).slice.index, static_cast<int>(i));
   }
-  const auto last = params_of<RecurrenceParams>(stage(plan, 3));
-  EXPECT_EQ(last.slice.index, 2);
+  const auto last = params_of<RecurrenceParams>(stage(plan, 5));
   EXPECT_EQ(last.sequences.segment_chunks, 22);
   // A state for each slice, behind the records.
   constexpr std::size_t kStates = std::size_t{2} * 3 * 2 * sizeof(float) * kChunkDim * kChunkDim;
@@ -141,25 +136,30 @@ TEST(ChunkPlan, SlicesOverlap) {
   // No more slices than chunks.
   const Plan few = plan_chunks<KdaPrefill>(problem_of("tokens=100 heads=2"),
                                            ChunkWgmma::kernels("file.cu", "chunk", {.slices = 8}));
-  EXPECT_EQ(few.stages.size(), 3U);
+  EXPECT_EQ(few.stages.size(), 4U);
 }
 
-TEST(ChunkPlan, SlicesWhereTheRecurrenceLeavesMultiprocessors) {
+TEST(ChunkPlan, SlicesByWhatTheRecurrenceLeaves) {
   const DeviceInfo h200 = find_device_info("h200");  // 132 of them
   const auto slices = [&](const std::string& pairs) {
-    return ChunkWgmma::tilings(problem_of(pairs), h200).front().slices;
+    return ChunkWgmma::heuristic(problem_of(pairs), h200).slices;
   };
   EXPECT_EQ(slices("tokens=65536 heads=32"), 8);
   EXPECT_EQ(slices("tokens=16384 heads=32"), 2);  // shorter ones do not pay beside as many blocks
   EXPECT_EQ(slices("tokens=8192 heads=16"), 4);
   EXPECT_EQ(slices("batch=2 tokens=8192 heads=8"), 4);
   EXPECT_EQ(slices("tokens=2048 heads=16"), 1);  // 32 chunks
-  EXPECT_EQ(slices("tokens=65536 heads=34"), 1);
+  EXPECT_EQ(slices("tokens=65536 heads=34"), 2);
+  EXPECT_EQ(slices("batch=2 tokens=8192 heads=64"), 2);
+  EXPECT_EQ(slices("tokens=1024 heads=64"), 1);
   EXPECT_EQ(slices("tokens=65536 seqs=2 heads=4"), 1);
   EXPECT_EQ(slices("tokens=65536 heads=4 segment=4096"), 1);
   for (const char* pairs : {"tokens=65536 heads=32", "tokens=64 heads=2"}) {
-    for (const auto& tiling : ChunkWgmma::tilings(problem_of(pairs), h200)) {
+    const auto tilings = ChunkWgmma::tilings(problem_of(pairs), h200);
+    EXPECT_EQ(tilings.front(), ChunkWgmma::heuristic(problem_of(pairs), h200));
+    for (const auto& tiling : tilings) {
       EXPECT_FALSE(ChunkWgmma::validate(problem_of(pairs), tiling, h200));
+      EXPECT_EQ(std::ranges::count(tilings, tiling), 1);
     }
   }
   const auto refused =
