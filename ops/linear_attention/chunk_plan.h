@@ -181,6 +181,17 @@ Plan plan_chunks(const typename C::Problem& problem, ChunkKernels kernels) {
   out.workspace_bytes = ChunkScratch(problem, sizes, kernels.record_bytes()).bytes;
   if (problem.seqs > 0)
     out.stages.emplace_back(starts_stage<C>(problem, kernels.file, kernels.pdl));
+  // A recurrence lets the preparation of the next slice begin beside it (prepare.cuh).
+  if (sizes.slices > 1) {
+    for (std::int64_t i = 0; i < sizes.slices; ++i) {
+      Sequence slice;
+      slice.name = "slice" + std::to_string(i);
+      slice.stages.emplace_back(prepare_stage<C>(problem, kernels, i));
+      slice.stages.emplace_back(recurrence_stage<C>(problem, kernels, i));
+      out.stages.emplace_back(std::move(slice));
+    }
+    return out;
+  }
   if (sizes.chunks > 0) out.stages.emplace_back(prepare_stage<C>(problem, kernels, 0));
   if (sizes.cut) {
     LaunchStage partial = pass_stage<C>("partial", partial_entry(kernels),
@@ -192,11 +203,7 @@ Plan plan_chunks(const typename C::Problem& problem, ChunkKernels kernels) {
     merge.needs = merge_needs();
     out.stages.emplace_back(std::move(merge));
   }
-  // A recurrence lets the preparation of the next slice begin beside it (prepare.cuh).
-  for (std::int64_t i = 0; i < sizes.slices; ++i) {
-    if (i > 0) out.stages.emplace_back(prepare_stage<C>(problem, kernels, i));
-    out.stages.emplace_back(recurrence_stage<C>(problem, kernels, i));
-  }
+  out.stages.emplace_back(recurrence_stage<C>(problem, kernels, 0));
   return out;
 }
 
