@@ -210,11 +210,10 @@ struct Chunk {
   std::vector<Values> qk;          ///< [n][n]: with the diagonal, q_i . ratio k_j
 
   explicit Chunk(std::vector<HeadToken> all)
-      : tokens(std::move(all)),
-        from_begin(tokens.size()),
-        to_end(tokens.size()),
-        kk(tokens.size(), Values(tokens.size(), 0)),
-        qk(kk) {
+      : tokens(std::move(all)), from_begin(tokens.size()), to_end(tokens.size()) {
+    kk.resize(tokens.size());
+    for (Values& row : kk) row.resize(tokens.size());
+    qk = kk;
     Values ratio(tokens[0].decay.size(), 1);
     for (std::size_t i = 0; i < tokens.size(); ++i) {
       from_begin[i] = ratio = product(ratio, tokens[i].decay);
