@@ -30,18 +30,25 @@ if(NOT EK_SANITIZE)  # an interpreter without the sanitizer cannot load it
   add_dependencies(einkorn_tests einkorn_python)
 endif()
 
+# Behind what the library is compiled with. What sanitizers look for is in the library: to optimise
+# the tests' own code as well, and to check it for undefined behaviour, would be half of the build.
+add_library(einkorn_test_options INTERFACE)
+if(EK_SANITIZE)
+  target_compile_options(einkorn_test_options INTERFACE -O0)
+endif()
+if(EK_SANITIZE MATCHES "address,undefined")
+  target_compile_options(einkorn_test_options INTERFACE -fno-sanitize=undefined)
+endif()
+
 # A gtest executable. `shards` processes share its tests, so that a long one uses several cores.
 function(ek_gtest name shards)
   if(NOT ARGN)
     return()
   endif()
   add_executable(${name} ${ARGN})
-  target_link_libraries(${name} PRIVATE einkorn_internal ek::gtest_main)
+  target_link_libraries(${name} PRIVATE einkorn_internal ek::gtest_main einkorn_test_options)
   # Golden files lie in the source tree.
   target_compile_definitions(${name} PRIVATE "EK_SOURCE_DIR=\"${PROJECT_SOURCE_DIR}\"")
-  if(EK_SANITIZE)  # what is looked for is in the library; optimising tests is a third of the build
-    target_compile_options(${name} PRIVATE -O0)
-  endif()
   # Plugins that the tests load may use what the executable has.
   set_target_properties(${name} PROPERTIES
     RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/tests" ENABLE_EXPORTS ON)
