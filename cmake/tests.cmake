@@ -30,23 +30,13 @@ if(NOT EK_SANITIZE)  # an interpreter without the sanitizer cannot load it
   add_dependencies(einkorn_tests einkorn_python)
 endif()
 
-# Behind what the library is compiled with. What sanitizers look for is in the library: to optimise
-# the tests' own code as well, and to check it for undefined behaviour, would be half of the build.
-add_library(einkorn_test_options INTERFACE)
-if(EK_SANITIZE)
-  target_compile_options(einkorn_test_options INTERFACE -O0)
-endif()
-if(EK_SANITIZE MATCHES "address,undefined")
-  target_compile_options(einkorn_test_options INTERFACE -fno-sanitize=undefined)
-endif()
-
 # A gtest executable. `shards` processes share its tests, so that a long one uses several cores.
 function(ek_gtest name shards)
   if(NOT ARGN)
     return()
   endif()
   add_executable(${name} ${ARGN})
-  target_link_libraries(${name} PRIVATE einkorn_internal ek::gtest_main einkorn_test_options)
+  target_link_libraries(${name} PRIVATE einkorn_internal ek::gtest_main)
   # Golden files lie in the source tree.
   target_compile_definitions(${name} PRIVATE "EK_SOURCE_DIR=\"${PROJECT_SOURCE_DIR}\"")
   # Plugins that the tests load may use what the executable has.
@@ -78,6 +68,17 @@ if(EK_SANITIZE STREQUAL "thread")
   endforeach()
 endif()
 ek_gtest(einkorn_unit_tests 1 ${ek_unit_sources})
+if(EK_SANITIZE)
+  # Behind what the library is compiled with. What sanitizers look for is in the library: to optimise
+  # these many files as well, and to check them for undefined behaviour, would be half of the build.
+  # Tests of ops are few files, and long loops.
+  add_library(einkorn_test_options INTERFACE)
+  target_compile_options(einkorn_test_options INTERFACE -O0)
+  if(EK_SANITIZE MATCHES "address,undefined")
+    target_compile_options(einkorn_test_options INTERFACE -fno-sanitize=undefined)
+  endif()
+  target_link_libraries(einkorn_unit_tests PRIVATE einkorn_test_options)
+endif()
 file(GLOB ek_op_test_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tests/ops/*.cc")
 ek_gtest(einkorn_op_tests 2 ${ek_op_test_sources})
 
