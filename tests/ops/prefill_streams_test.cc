@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -69,6 +70,8 @@ TYPED_TEST(PrefillCalls, RepeatsHaveTheSameBits) {
   const int on_gpu = test_level() >= 3 ? 10000 : 200;
   for (const char* keys :
        {"tokens=300", "tokens=300 segment=64", "tokens=300 seqs=5", "batch=2 tokens=4100"}) {
+    // Long enough for slices, which only GPUs have.
+    if (std::string_view(keys).starts_with("batch=2") && !cuda::available()) continue;
     const CaseData start = this->data(keys);
     for_each_serving(this->entry(), start, [&](Device device, const Variant& variant) {
       const bool gpu = device.kind == DeviceKind::kCuda;
