@@ -20,7 +20,7 @@ inline constexpr int kMergeRows = 4;                ///< rows of V of a merging 
 /// The record, in bytes. Matrices of bf16 lie as tiles of rows of 64 elements; the 16-byte pieces
 /// of a row are exchanged as the copy engine's 128-byte swizzle has it, piece p of row r at p ^ r
 /// % 8. G_i is the sum of log2 decays up to token i of the chunk, G of the last token is that of
-/// all. Rows and columns of tokens past the sequence's end are 0.
+/// all. Rows and columns of tokens past the sequence's end are 0, but for the inverse's diagonal.
 struct Record {
   static constexpr int kKeys = 0;           ///< beta_i k_i 2^{G_i}, [64 tokens][128]
   static constexpr int kQueries = 16384;    ///< scale q_i 2^{G_i}, [64 tokens][128]

@@ -16,10 +16,6 @@ constexpr std::int64_t kMostRows = 32768;
 
 constexpr std::size_t kStateBytes = sizeof(float) * kChunkDim * kChunkDim;
 
-std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
-
-std::int64_t chunks_of(std::int64_t tokens) { return ceil_div(tokens, kChunk); }
-
 SequenceTable sequence_table(const PrefillProblem& problem, const ChunkSizes& sizes) {
   SequenceTable table{};
   table.count = static_cast<int>(sizes.sequences);

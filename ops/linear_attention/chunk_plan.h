@@ -23,16 +23,16 @@ namespace einkorn::linear_attention {
 /// Sizes of a problem's parts. Of packed sequences the lengths are not known here, so that these
 /// are upper bounds, and blocks beyond what there is return at once.
 struct ChunkSizes {
-  /// `slices`: segments that each sequence is to have, one after the other; fewer, where it has
+  /// `wanted`: segments that each sequence is to have, one after the other; fewer, where it has
   /// fewer chunks. Not of cut or packed sequences.
-  explicit ChunkSizes(const PrefillProblem& problem, std::int64_t slices = 1);
+  explicit ChunkSizes(const PrefillProblem& problem, std::int64_t wanted = 1);
 
   std::int64_t sequences;
   std::int64_t chunks;
   std::int64_t segments;
   std::int64_t segment_chunks;  ///< of one; as many as a sequence can have where none is cut
-  std::int64_t slices = 1;
-  bool cut;  ///< segments run side by side and are merged
+  std::int64_t slices = 1;      ///< of a sequence
+  bool cut;                     ///< segments run side by side and are merged
 
   /// Chunks that a launch about a slice, or about all, may have.
   std::int64_t slice_chunks() const { return slices > 1 ? sequences * segment_chunks : chunks; }

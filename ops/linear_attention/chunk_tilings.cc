@@ -23,8 +23,6 @@ constexpr std::int64_t kMmaStage = Record::kBytes + 2 * kChunkTokens * kChunkDim
 /// Shared memory that static arrays may take beside it, bytes.
 constexpr std::int64_t kSystemSmem = 1024;
 
-std::int64_t chunks_of(std::int64_t tokens) { return (tokens + kChunk - 1) / kChunk; }
-
 /// Whether sequences can be gone through slice by slice: they are of one length, and run whole.
 bool may_slice(const PrefillProblem& problem) { return problem.seqs == 0 && problem.segment == 0; }
 

@@ -28,10 +28,6 @@ constexpr double kMergeStep = 4.5;    // a segment's state carried on
 // Cut only for a gain that other devices and lengths will not undo.
 constexpr double kWorthwhile = 0.85;
 
-std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
-
-std::int64_t chunks_of(std::int64_t tokens) { return ceil_div(tokens, kChunk); }
-
 /// Of all sequences, chunks.
 struct Load {
   std::int64_t sequences = 0;  // that are not empty

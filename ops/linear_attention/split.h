@@ -23,6 +23,11 @@ namespace linear_attention {
 /// Tokens of a chunk; segments are made of whole ones.
 inline constexpr std::int64_t kChunk = 64;
 
+constexpr std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
+
+/// Chunks that so many tokens of a sequence take.
+constexpr std::int64_t chunks_of(std::int64_t tokens) { return ceil_div(tokens, kChunk); }
+
 enum class Split : std::uint8_t {
   kOff,    ///< never
   kAuto,   ///< where it pays

@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -68,10 +67,10 @@ TYPED_TEST_SUITE(PrefillCalls, Contracts, Names);
 TYPED_TEST(PrefillCalls, RepeatsHaveTheSameBits) {
   // Orders of events that come about rarely show after many calls only.
   const int on_gpu = test_level() >= 3 ? 10000 : 200;
-  for (const char* keys :
-       {"tokens=300", "tokens=300 segment=64", "tokens=300 seqs=5", "batch=2 tokens=4100"}) {
-    // Long enough for slices, which only GPUs have.
-    if (std::string_view(keys).starts_with("batch=2") && !cuda::available()) continue;
+  std::vector<const char*> cases = {"tokens=300", "tokens=300 segment=64", "tokens=300 seqs=5"};
+  // Long enough for slices, which only GPUs have.
+  if (cuda::available()) cases.push_back("batch=2 tokens=4100");
+  for (const char* keys : cases) {
     const CaseData start = this->data(keys);
     for_each_serving(this->entry(), start, [&](Device device, const Variant& variant) {
       const bool gpu = device.kind == DeviceKind::kCuda;
