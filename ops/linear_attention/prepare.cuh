@@ -25,9 +25,9 @@
 // of q's and k's factors (0.0024 together), and of the inverse. That beta is part of the keys and
 // of V, which the recurrence multiplies in f32, leaves ones on the inverse's diagonal, which are
 // exact; so is q k of a token with itself, which does not decay and is taken from q and k as they
-// came. That makes 0.0024 of o where gates forget fast, 0.0034 where they do not; with beta in the
-// inverse it was 0.0028 and 0.0039, and a second bf16 number for q's factors took less off, 0.0002,
-// at 45 us.
+// came. That makes 0.0025 of o where gates forget fast, 0.0035 where they do not; with beta in the
+// inverse it is 0.0029 and 0.0039, and a second bf16 number for q's factors takes less off, 0.0002,
+// at 45 us (bench/linear_attention/roundings.py).
 //
 // A thread has 2 channels and 16 tokens throughout, so that a warp reads and writes whole lines of
 // 128 bytes of the gates, of kd and of qd without staging, the images replace q and k where they
