@@ -5,6 +5,7 @@
 file(GLOB ek_python_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/python/native/*.cc")
 add_library(einkorn_python SHARED ${ek_python_sources})
 target_link_libraries(einkorn_python PRIVATE einkorn_command einkorn_internal)
+ek_precompile(einkorn_python)
 set_target_properties(einkorn_python PROPERTIES
   LINK_LIBRARY_OVERRIDE "WHOLE_ARCHIVE,einkorn"
   CXX_VISIBILITY_PRESET hidden

@@ -37,6 +37,7 @@ function(ek_gtest name shards)
   endif()
   add_executable(${name} ${ARGN})
   target_link_libraries(${name} PRIVATE einkorn_internal ek::gtest_main)
+  ek_precompile(${name} <gtest/gtest.h> <gmock/gmock.h>)
   # Golden files lie in the source tree.
   target_compile_definitions(${name} PRIVATE "EK_SOURCE_DIR=\"${PROJECT_SOURCE_DIR}\"")
   # Plugins that the tests load may use what the executable has.
@@ -68,8 +69,9 @@ if(EK_SANITIZE STREQUAL "thread")
   endforeach()
 endif()
 ek_gtest(einkorn_unit_tests 1 ${ek_unit_sources})
-if(EK_SANITIZE)  # many files of little work: to optimise them takes longer than to run them
-  target_compile_options(einkorn_unit_tests PRIVATE -O0)
+if(CMAKE_BUILD_TYPE STREQUAL "Release")
+  # Many files of little work: to optimise them further takes longer than to run them.
+  target_compile_options(einkorn_unit_tests PRIVATE -O1)
 endif()
 file(GLOB ek_op_test_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tests/ops/*.cc")
 ek_gtest(einkorn_op_tests 2 ${ek_op_test_sources})

@@ -90,7 +90,7 @@ void rename_words(std::string_view text, std::size_t begin, std::size_t end, con
   }
 }
 
-std::string quoted(std::string_view text) { return fmt::format("\"{}\"", text); }
+std::string literal(std::string_view text) { return fmt::format("\"{}\"", text); }
 
 /// Offsets of the version in each make_variant<...>("<arch>", "<design>", <version>.
 std::vector<std::size_t> registrations(std::span<const Token> code, const Rename& rename,
@@ -106,8 +106,8 @@ std::vector<std::size_t> registrations(std::span<const Token> code, const Rename
     }
     if (at + 6 >= code.size()) continue;
     const auto said = [&](std::size_t ahead) { return code[at + ahead].text; };
-    if (said(1) == "(" && said(2) == quoted(rename.arch) && said(3) == "," &&
-        said(4) == quoted(rename.design) && said(5) == "," && said(6) == std::to_string(version)) {
+    if (said(1) == "(" && said(2) == literal(rename.arch) && said(3) == "," &&
+        said(4) == literal(rename.design) && said(5) == "," && said(6) == std::to_string(version)) {
       found.push_back(code[at + 6].offset);
     }
   }
