@@ -2,8 +2,10 @@
 # for the rest it takes longer than it saves. Their other flags are in options.cmake.
 
 if(EK_SANITIZE)
-  file(GLOB_RECURSE ek_computing CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/ops/*.cc")
-  list(FILTER ek_computing INCLUDE REGEX "/cpu/|_cpu\\.cc$|/heads\\.cc$|reference\\.cc$")
+  file(GLOB_RECURSE ek_computing CONFIGURE_DEPENDS
+    "${PROJECT_SOURCE_DIR}/ops/*.cc" "${PROJECT_SOURCE_DIR}/tests/ops/*.cc")
+  list(FILTER ek_computing INCLUDE REGEX
+    "/tests/|/cpu/|_cpu\\.cc$|/heads\\.cc$|/rows\\.cc$|_inputs\\.cc$|reference\\.cc$")
   list(APPEND ek_computing
     "${PROJECT_SOURCE_DIR}/src/measure/compare.cc" "${PROJECT_SOURCE_DIR}/src/measure/memory.cc")
   # A precompiled header is of no use under other options than those it was made with.

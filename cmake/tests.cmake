@@ -38,8 +38,6 @@ function(ek_gtest name shards)
   add_executable(${name} ${ARGN})
   target_link_libraries(${name} PRIVATE einkorn_internal ek::gtest_main)
   ek_precompile(${name} <gtest/gtest.h> <gmock/gmock.h>)
-  # Golden files lie in the source tree.
-  target_compile_definitions(${name} PRIVATE "EK_SOURCE_DIR=\"${PROJECT_SOURCE_DIR}\"")
   # Plugins that the tests load may use what the executable has.
   set_target_properties(${name} PROPERTIES
     RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/tests" ENABLE_EXPORTS ON)
@@ -68,10 +66,11 @@ if(EK_SANITIZE STREQUAL "thread")
     endif()
   endforeach()
 endif()
+set_source_files_properties("${PROJECT_SOURCE_DIR}/tests/unit/source_dir.cc" PROPERTIES
+  COMPILE_DEFINITIONS "EK_SOURCE_DIR=\"${PROJECT_SOURCE_DIR}\"")
 ek_gtest(einkorn_unit_tests 1 ${ek_unit_sources})
-if(CMAKE_BUILD_TYPE STREQUAL "Release")
-  # Many files of little work: to optimise them further takes longer than to run them.
-  target_compile_options(einkorn_unit_tests PRIVATE -O1)
+if(TARGET einkorn_unit_tests)
+  ek_optimise_little(einkorn_unit_tests)
 endif()
 file(GLOB ek_op_test_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tests/ops/*.cc")
 ek_gtest(einkorn_op_tests 2 ${ek_op_test_sources})

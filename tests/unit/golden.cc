@@ -9,9 +9,7 @@
 #include <einkorn/error.h>
 #include <gtest/gtest.h>
 
-#ifndef EK_SOURCE_DIR
-#error "EK_SOURCE_DIR is the repository's root; the build defines it"
-#endif
+#include "tests/unit/source_dir.h"
 
 namespace einkorn::test {
 namespace {
@@ -32,7 +30,7 @@ bool updating() {
 }  // namespace
 
 void expect_golden(std::string_view path, std::string_view actual) {
-  const auto file = std::filesystem::path(EK_SOURCE_DIR) / "tests" / "golden" / path;
+  const auto file = std::filesystem::path(source_dir()) / "tests" / "golden" / path;
   if (updating()) {
     std::filesystem::create_directories(file.parent_path());
     std::ofstream out(file, std::ios::binary);

@@ -6,11 +6,13 @@
 #include <einkorn/error.h>
 #include <fmt/format.h>
 
+#include "tests/unit/source_dir.h"
+
 namespace einkorn::device_common {
 
 std::string kernels_of(std::string_view part) {
   static const std::string kText = [] {
-    const std::string path = EK_SOURCE_DIR "/tests/unit/cuda/device_common_kernels.cuh";
+    const std::string path = test::source_dir() + "/tests/unit/cuda/device_common_kernels.cuh";
     std::ifstream in(path, std::ios::binary);
     std::string read((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
     EK_CHECK(!read.empty(), ErrorKind::kRuntime, fmt::format("{}: cannot be read", path));

@@ -12,6 +12,7 @@
 #include "src/jit/nvcc.h"
 #include "tests/unit/cuda/device_common.h"
 #include "tests/unit/file_tree.h"
+#include "tests/unit/source_dir.h"
 
 namespace einkorn::device_common {
 namespace {
@@ -34,7 +35,7 @@ void expect_clean_under_nvcc(const std::string& nvcc, const Part& part, const fs
                                       "-fatbin",
                                       "-std=c++20",
                                       "-I",
-                                      EK_SOURCE_DIR,
+                                      test::source_dir(),
                                       "-Xptxas",
                                       "-warn-spills,-warn-lmem-usage",
                                       "-Werror",

@@ -18,6 +18,7 @@
 #include "src/core/float.h"
 #include "src/jit/embedded.h"
 #include "tests/unit/cuda/device_common.h"
+#include "tests/unit/source_dir.h"
 
 namespace einkorn::device_common {
 namespace {
@@ -139,7 +140,7 @@ TEST(DeviceCommonHeaders, TraitsAgreeWithTheHostsFormats) {
 }
 
 TEST(DeviceCommonHeaders, TheGuidesKernelCompiles) {
-  std::ifstream in(EK_SOURCE_DIR "/docs/guide/device_headers.md");
+  std::ifstream in(test::source_dir() + "/docs/guide/device_headers.md");
   const std::string guide((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
   const std::string open = "```cpp\n";
   const std::size_t begin = guide.find(open) + open.size();

@@ -15,6 +15,7 @@
 #include "tests/unit/file_tree.h"
 #include "tests/unit/golden.h"
 #include "tests/unit/jit/compile_cubin.h"
+#include "tests/unit/source_dir.h"
 
 namespace einkorn::jit {
 namespace {
@@ -216,7 +217,7 @@ class RealClangdTest : public ClangdTest {
   std::string errors_in(const std::string& source, const std::string& toolkit) const {
     write("project/kernel.cu", source);
     write_clangd(root_ + "/project/.clangd",
-                 clangd_config({.root = EK_SOURCE_DIR,
+                 clangd_config({.root = test::source_dir(),
                                 .toolkit_include = toolkit,
                                 .clangd_major = clangd_major_version()}),
                  true);
@@ -240,7 +241,7 @@ TEST_F(RealClangdTest, KernelsWithoutAToolkit) {
   for (const char* path :
        {"/ops/norm/rms_norm/smxx/rows_v1.cu", "/ops/norm/rms_norm/sm90/bulk_v1.cu",
         "/src/cuda/device/common/all.cuh"}) {
-    EXPECT_EQ(errors_in(read(std::string(EK_SOURCE_DIR) + path), ""), "") << path;
+    EXPECT_EQ(errors_in(read(test::source_dir() + path), ""), "") << path;
   }
 }
 
@@ -250,7 +251,7 @@ TEST_F(RealClangdTest, KernelsWithAToolkit) {
   for (const char* path :
        {"/ops/norm/rms_norm/smxx/rows_v1.cu", "/ops/norm/rms_norm/sm90/bulk_v1.cu",
         "/src/cuda/device/common/all.cuh"}) {
-    EXPECT_EQ(errors_in(read(std::string(EK_SOURCE_DIR) + path), toolkit), "") << path;
+    EXPECT_EQ(errors_in(read(test::source_dir() + path), toolkit), "") << path;
   }
   EXPECT_EQ(errors_in("#include <cuda_fp16.h>\n#include <cuda_bf16.h>\n"
                       "__global__ void k(__half* x) { x[0] = __hadd(x[1], __float2half(1.f)); }\n",
