@@ -18,9 +18,8 @@ target_compile_features(einkorn_options INTERFACE cxx_std_20)
 if(PROJECT_IS_TOP_LEVEL)
   target_compile_options(einkorn_options INTERFACE
     -Wall -Wextra -Wconversion -Wshadow
-    # GCC 12 sees overlaps and ends of buffers in std::string where there are none (GCC PR 105651,
-    # 105329).
-    "$<$<AND:$<CXX_COMPILER_ID:GNU>,$<VERSION_LESS:$<CXX_COMPILER_VERSION>,13>>:-Wno-restrict;-Wno-array-bounds;-Wno-stringop-overflow>"
+    # GCC 12 sees overlaps in "text" + std::string where there are none (GCC PR 105651).
+    $<$<AND:$<CXX_COMPILER_ID:GNU>,$<VERSION_LESS:$<CXX_COMPILER_VERSION>,13>>:-Wno-restrict>
     $<$<BOOL:${EK_WERROR}>:-Werror>
     # File names in messages do not depend on where the checkout is.
     "-ffile-prefix-map=${PROJECT_SOURCE_DIR}/=")

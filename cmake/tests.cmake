@@ -69,11 +69,12 @@ endif()
 set_source_files_properties("${PROJECT_SOURCE_DIR}/tests/unit/source_dir.cc" PROPERTIES
   COMPILE_DEFINITIONS "EK_SOURCE_DIR=\"${PROJECT_SOURCE_DIR}\"")
 ek_gtest(einkorn_unit_tests 1 ${ek_unit_sources})
-if(TARGET einkorn_unit_tests)
-  ek_optimise_little(einkorn_unit_tests)
-endif()
+ek_optimise_little(einkorn_unit_tests)
 file(GLOB ek_op_test_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tests/ops/*.cc")
 ek_gtest(einkorn_op_tests 2 ${ek_op_test_sources})
+if(EK_SANITIZE)
+  target_compile_options(einkorn_op_tests PRIVATE -O2)
+endif()
 
 # Python tests: one ctest entry a folder, pytest_<folder>. They use the packages that
 # scripts/bootstrap brought, and this checkout's Python package.
