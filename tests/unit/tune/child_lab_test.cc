@@ -5,7 +5,11 @@
 #include <unistd.h>
 
 #include <cstdlib>
+#include <map>
+#include <string>
+#include <vector>
 
+#include <einkorn/cuda.h>
 #include <einkorn/error.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -15,6 +19,7 @@
 #include "tests/unit/file_tree.h"
 #include "tests/unit/the.h"
 #include "tests/unit/tune/tuned_op.h"
+#include "tests/unit/tune/tuned_op_gpu.h"
 
 namespace einkorn::tune {
 namespace {
@@ -30,6 +35,7 @@ constexpr const char* kVariable = "EINKORN_TEST_TUNE_WORKER";
 const bool kIsWorker = [] {
   if (std::getenv(kVariable) == nullptr) return false;
   toy::register_moody();
+  register_variant(toy::kMoodyGpu);
   _exit(serve_standard());
 }();
 
@@ -149,6 +155,116 @@ TEST_F(ChildLabTest, ATuningOverAllMoods) {
   EXPECT_EQ(statuses.at("mood=slow n=4"), Status::kOk);
   EXPECT_GT(the(got.default_trial).median_us, got.best.us);
   EXPECT_EQ(store.read("twice", cpu_info().name).trials.size(), 8U);
+}
+
+/// Candidates whose kernel writes to a null pointer: no call of their process works after it.
+class BrokenContextTest : public ChildLabTest {
+ protected:
+  BrokenContextTest()
+      : file_(tree_.write("moody.cu", toy::kMoodyKernel)), told_(toy::kMoodyFile, file_) {}
+
+  void SetUp() override {
+    std::string reason;
+    if (!cuda::available(&reason)) GTEST_SKIP() << reason;
+  }
+
+  /// Making a context can take many seconds where a machine has many devices.
+  static TimeLimits limits() {
+    return {.start = std::chrono::minutes(2),
+            .prepare = std::chrono::minutes(1),
+            .sample = std::chrono::seconds(10)};
+  }
+  static constexpr const char* kProblem = "rows=16 cols=16 gap=2";
+  static Subject subject() { return {"twice", "twice/smxx/moody_v1", kProblem, "cuda:0", 1}; }
+
+  /// Tunes over these candidates.
+  Outcome tune_over(const std::vector<std::string>& tilings) {
+    const AnyProblem problem = toy::problem(kProblem);
+    Job job{entry_, toy::kMoodyGpu, problem, cuda::device_info(0), {}};
+    for (const std::string& tiling : tilings) job.candidates.push_back({tiling, 0});
+    ChildLab lab(command(), limits());
+    return tune(job, {}, lab, store_);
+  }
+
+  /// Each of the store's trials; a tiling that was recorded twice fails the test.
+  std::map<std::string, trials::Trial> stored() const {
+    std::map<std::string, trials::Trial> out;
+    for (const trials::Trial& one : store_.read("twice", cuda::device_info(0).name).trials) {
+      EXPECT_TRUE(out.emplace(one.tiling, one).second) << one.tiling;
+    }
+    return out;
+  }
+
+  /// What the lab's fall says of its reason; a fall it has to be, and no hang.
+  template <class Act>
+  static std::string loss_of(Act&& act) {
+    try {
+      act();
+    } catch (const LabLost& lost) {
+      EXPECT_FALSE(lost.is_hang());
+      return lost.what();
+    }
+    return "the lab did not fall";
+  }
+  static void expect_crash(const trials::Trial& trial) {
+    EXPECT_EQ(trial.status, Status::kCrash) << trial.tiling << ": " << trial.reason;
+    EXPECT_THAT(trial.reason, HasSubstr(kLost)) << trial.tiling;
+  }
+
+  static constexpr const char* kLost = "the context is lost";
+  const test::FileTree tree_;
+  const OpEntry entry_ = toy::entry({&toy::kMoodyGpu});
+  trials::TrialStore store_{tree_.path("trials")};
+
+ private:
+  std::string file_;
+  test::Variable told_;
+};
+
+TEST_F(BrokenContextTest, LosesTheLabAndANewOneComesUp) {
+  ChildLab lab(command(), limits());
+  lab.start(subject());
+  const Prepared good = lab.prepare(1, "mood=good n=1", true);
+  ASSERT_EQ(good.status, Status::kOk) << good.reason;
+  EXPECT_THAT(loss_of([&] { lab.prepare(2, "mood=crash n=1", true); }), HasSubstr(kLost));
+  EXPECT_THROW(lab.sample(1, 1), LabLost);
+  lab.start(subject());
+  // Well when it is checked: it breaks while it is timed.
+  const Prepared late = lab.prepare(1, "mood=late n=1", true);
+  ASSERT_EQ(late.status, Status::kOk) << late.reason;
+  EXPECT_THAT(loss_of([&] { lab.sample(1, 10); }), HasSubstr(kLost));
+}
+
+TEST_F(BrokenContextTest, IsACrashAndTheTuningGoesOn) {
+  const AnyProblem problem = toy::problem(kProblem);
+  const auto all = toy::kMoodyGpu.tilings(problem.get(), cuda::device_info(0));
+  const Outcome got = tune_over(all);
+  EXPECT_EQ(got.stopped, "");
+  EXPECT_EQ(got.tried, all.size());
+  EXPECT_EQ(got.best.tiling, "mood=good n=1");
+  EXPECT_GT(the(got.default_trial).median_us, got.best.us);
+  const auto trials = stored();
+  EXPECT_EQ(trials.size(), all.size());
+  for (const char* tiling : {"mood=crash n=1", "mood=crash n=2", "mood=late n=1"}) {
+    expect_crash(trials.at(tiling));
+  }
+  for (const char* tiling : {"mood=slow n=2", "mood=good n=1", "mood=slow n=4"}) {
+    EXPECT_EQ(trials.at(tiling).status, Status::kOk) << trials.at(tiling).reason;
+    EXPECT_GT(trials.at(tiling).median_us, 0) << tiling;
+  }
+}
+
+TEST_F(BrokenContextTest, OfAllButTheFirstLeavesTheFirst) {
+  const Outcome got =
+      tune_over({"mood=good n=1", "mood=crash n=1", "mood=late n=1", "mood=crash n=2"});
+  EXPECT_EQ(got.stopped, "");
+  EXPECT_EQ(got.best.tiling, "mood=good n=1");
+  const auto trials = stored();
+  EXPECT_EQ(trials.size(), 4U);
+  EXPECT_EQ(trials.at("mood=good n=1").status, Status::kOk);
+  for (const auto& [tiling, trial] : trials) {
+    if (tiling != "mood=good n=1") expect_crash(trial);
+  }
 }
 
 }  // namespace

@@ -12,14 +12,14 @@
 
 namespace einkorn::toy {
 
-enum class Mood : std::uint8_t { kGood, kSlow, kWrong, kCrash, kHang, kThrow, kOutside };
+enum class Mood : std::uint8_t { kGood, kSlow, kWrong, kCrash, kHang, kThrow, kOutside, kLate };
 
 }  // namespace einkorn::toy
 
 template <>
 struct einkorn::EnumNames<einkorn::toy::Mood> {
-  static constexpr std::array<std::string_view, 7> kNames{"good", "slow",  "wrong",  "crash",
-                                                          "hang", "throw", "outside"};
+  static constexpr std::array<std::string_view, 8> kNames{"good", "slow",  "wrong",   "crash",
+                                                          "hang", "throw", "outside", "late"};
 };
 
 namespace einkorn::toy {
