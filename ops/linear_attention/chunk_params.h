@@ -13,6 +13,9 @@ inline constexpr int kPrepareThreads = 256;
 inline constexpr int kPrepareSmem = 54304;      ///< bytes, asked for at launch
 inline constexpr int kPrepareWideSmem = 70688;  ///< likewise, with f32 gates
 inline constexpr int kPrepareHeadSmem = 33792;  ///< likewise, for HeadRecord
+/// Of the recurrence by wgmma from whole records, over half of V and over all of it.
+inline constexpr int kRecurrenceThreads = 192;
+inline constexpr int kWholeRecurrenceThreads = 384;
 inline constexpr int kHeadRecurrenceThreads = 256;
 inline constexpr int kHeadRecurrenceSmem = 186496;  ///< likewise
 inline constexpr int kMergeRows = 4;                ///< rows of V of a merging block
@@ -63,13 +66,13 @@ struct SequenceTable {
   int checkpoint_chunks;  ///< chunks from a checkpoint to the next, or 0
 };
 
-/// Which of a sequence's segments a launch is about, where they follow each other so that preparing
-/// one goes on beside the recurrence over the one before. Sequences are then of the same length,
-/// and the launches of a stream in this order: prepare 0, recurrence 0, prepare 1, recurrence 1,
-/// ...
+/// Which chunks of each sequence a launch is about, where parts of a sequence follow each other so
+/// that preparing one goes on beside the recurrence over the one before. Sequences are then of the
+/// same length, and the launches of a stream in this order: prepare 0, recurrence 0, prepare 1,
+/// recurrence 1, ...
 struct Slice {
-  int index;
-  int count;  ///< 1: a launch is about all segments
+  int first;
+  int chunks;  ///< 0: a launch is about all
 };
 
 struct StartsParams {
@@ -109,8 +112,8 @@ struct RecurrenceParams {
   const void* initial;  ///< [sequences][value heads], states, or null: zeros
   void* final;          ///< likewise, or null
   void* checkpoints;    ///< [rows][value heads], states, or null
-  /// States as [V][K] in f32: what each segment begins with (but the first of slices), and, of cut
-  /// sequences, what it makes of nothing and of the identity.
+  /// States as [V][K] in f32: what each segment begins with, or, of slices, what the last one left;
+  /// and, of cut sequences, what a segment makes of nothing and of the identity.
   float* carried;  ///< [segments][value heads]
   float* partial;  ///< [segments][value heads][2]
   unsigned long long records_at, carried_at, partial_at;

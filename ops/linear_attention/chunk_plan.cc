@@ -1,6 +1,7 @@
 #include "ops/linear_attention/chunk_plan.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include <einkorn/cuda.h>
 #include <fmt/format.h>
@@ -33,23 +34,37 @@ T* at(std::byte* workspace, std::size_t offset) {
 
 }  // namespace
 
-ChunkSizes::ChunkSizes(const PrefillProblem& problem, std::int64_t wanted)
+ChunkSizes::ChunkSizes(const PrefillProblem& problem)
     : sequences(problem.sequences()),
       chunks(problem.seqs > 0 ? problem.tokens / kChunk + problem.seqs
                               : problem.batch * chunks_of(problem.tokens)),
       segments(sequences),
       segment_chunks(std::max<std::int64_t>(1, chunks_of(problem.longest))),
       cut(problem.segment > 0) {
-  if (!cut && wanted > 1) {
-    const std::int64_t all = segment_chunks;
-    segment_chunks = ceil_div(all, wanted);
-    slices = ceil_div(all, segment_chunks);
-    segments = sequences * slices;
-  }
   if (!cut) return;
   segment_chunks = problem.segment / kChunk;
   segments = problem.seqs > 0 ? problem.tokens / problem.segment + problem.seqs
                               : problem.batch * ceil_div(chunks_of(problem.tokens), segment_chunks);
+}
+
+std::vector<Slice> slices_of(std::int64_t chunks, int slices, int growth) {
+  std::vector<Slice> out;
+  if (slices < 2 || chunks < 2) return out;
+  // The share of the first i slices is (1 - g^i) / (1 - g^n).
+  const double g = growth / 100.0;
+  const auto share = [&](int i) {
+    return growth == 100 ? static_cast<double>(i) / slices
+                         : (1 - std::pow(g, i)) / (1 - std::pow(g, slices));
+  };
+  std::int64_t first = 0;
+  for (int i = 1; i <= slices; ++i) {
+    const std::int64_t end =
+        i == slices ? chunks : std::llround(static_cast<double>(chunks) * share(i));
+    if (end == first) continue;
+    out.push_back({static_cast<int>(first), static_cast<int>(end - first)});
+    first = end;
+  }
+  return out;
 }
 
 std::size_t starts_bytes(const PrefillProblem& problem) {
@@ -61,8 +76,8 @@ const SequenceStart* bound_starts(const PrefillCall& call, const std::byte* work
   return call.cu_seqlens.defined() ? reinterpret_cast<const SequenceStart*>(workspace) : nullptr;
 }
 
-ChunkScratch::ChunkScratch(const PrefillProblem& problem, const ChunkSizes& sizes,
-                           std::size_t record_bytes) {
+ChunkScratch::ChunkScratch(const PrefillProblem& problem, const ChunkKernels& kernels) {
+  const ChunkSizes sizes(problem);
   const auto heads = static_cast<std::size_t>(problem.value_heads);
   bytes = starts_bytes(problem);
   const auto part = [this](std::size_t size) {
@@ -70,9 +85,9 @@ ChunkScratch::ChunkScratch(const PrefillProblem& problem, const ChunkSizes& size
     bytes += workspace_part(size);
     return begin;
   };
-  records = part(static_cast<std::size_t>(sizes.chunks) * heads * record_bytes);
+  records = part(static_cast<std::size_t>(sizes.chunks) * heads * kernels.record_bytes());
   const auto states = static_cast<std::size_t>(sizes.segments) * heads * kStateBytes;
-  if (sizes.cut || sizes.slices > 1) carried = part(states);
+  if (sizes.cut || kernels.slices > 1) carried = part(states);
   if (sizes.cut) partial = part(2 * states);
 }
 
@@ -110,29 +125,27 @@ StartsParams starts_params(const PrefillProblem& problem) {
 }
 
 PrepareParams prepare_params(const PrefillProblem& problem, const ChunkKernels& kernels,
-                             std::int64_t slice) {
-  const ChunkSizes sizes(problem, kernels.slices);
+                             Slice slice) {
   PrepareParams params{};
-  params.sequences = sequence_table(problem, sizes);
-  params.records_at = ChunkScratch(problem, sizes, kernels.record_bytes()).records;
+  params.sequences = sequence_table(problem, ChunkSizes(problem));
+  params.records_at = ChunkScratch(problem, kernels).records;
   params.value_heads = static_cast<int>(problem.value_heads);
   params.group = static_cast<int>(problem.value_heads / problem.heads);
-  params.slice = {static_cast<int>(slice), static_cast<int>(sizes.slices)};
+  params.slice = slice;
   return params;
 }
 
 RecurrenceParams recurrence_params(const PrefillProblem& problem, const ChunkKernels& kernels,
-                                   std::int64_t slice) {
-  const ChunkSizes sizes(problem, kernels.slices);
-  const ChunkScratch scratch(problem, sizes, kernels.record_bytes());
+                                   Slice slice) {
+  const ChunkScratch scratch(problem, kernels);
   RecurrenceParams params{};
-  params.sequences = sequence_table(problem, sizes);
+  params.sequences = sequence_table(problem, ChunkSizes(problem));
   params.records_at = scratch.records;
   params.carried_at = scratch.carried;
   params.partial_at = scratch.partial;
   params.value_heads = static_cast<int>(problem.value_heads);
   params.group = static_cast<int>(problem.value_heads / problem.heads);
-  params.slice = {static_cast<int>(slice), static_cast<int>(sizes.slices)};
+  params.slice = slice;
   return params;
 }
 
@@ -211,10 +224,10 @@ Cost recurrence_cost(const PrefillProblem& problem, const ChunkKernels& kernels)
   return cost;
 }
 
-Cost share_of(const Cost& cost, const ChunkKernels& kernels) {
-  return {.flops = cost.flops / kernels.slices,
-          .bytes = cost.bytes / kernels.slices,
-          .unit = cost.unit};
+Cost share_of(const Cost& cost, const PrefillProblem& problem, Slice slice) {
+  if (slice.chunks == 0) return cost;
+  const double share = slice.chunks / static_cast<double>(chunks_of(problem.tokens));
+  return {.flops = cost.flops * share, .bytes = cost.bytes * share, .unit = cost.unit};
 }
 
 cuda::Launch starts_launch(bool pdl) {
@@ -225,8 +238,9 @@ cuda::Launch starts_launch(bool pdl) {
 }
 
 cuda::Launch prepare_launch(const PrefillKind& kind, const PrefillProblem& problem,
-                            const ChunkKernels& kernels) {
-  const std::int64_t chunks = ChunkSizes(problem, kernels.slices).slice_chunks();
+                            const ChunkKernels& kernels, Slice slice) {
+  const ChunkSizes sizes(problem);
+  const std::int64_t chunks = slice.chunks > 0 ? sizes.sequences * slice.chunks : sizes.chunks;
   cuda::Launch launch;
   launch.block.x = kPrepareThreads;
   launch.pdl = kernels.pdl;
@@ -243,8 +257,7 @@ cuda::Launch prepare_launch(const PrefillKind& kind, const PrefillProblem& probl
 cuda::Launch recurrence_launch(const PrefillProblem& problem, const ChunkKernels& kernels) {
   cuda::Launch launch;
   launch.grid.x = static_cast<std::uint32_t>(kernels.halves * problem.value_heads);
-  const ChunkSizes sizes(problem, kernels.slices);
-  launch.grid.y = static_cast<std::uint32_t>(sizes.segments / sizes.slices);
+  launch.grid.y = static_cast<std::uint32_t>(ChunkSizes(problem).segments);
   launch.block.x = static_cast<std::uint32_t>(kernels.threads);
   launch.smem_bytes = kernels.smem;
   launch.pdl = kernels.pdl;

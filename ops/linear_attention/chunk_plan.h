@@ -23,19 +23,13 @@ namespace einkorn::linear_attention {
 /// Sizes of a problem's parts. Of packed sequences the lengths are not known here, so that these
 /// are upper bounds, and blocks beyond what there is return at once.
 struct ChunkSizes {
-  /// `wanted`: segments that each sequence is to have, one after the other; fewer, where it has
-  /// fewer chunks. Not of cut or packed sequences.
-  explicit ChunkSizes(const PrefillProblem& problem, std::int64_t wanted = 1);
+  explicit ChunkSizes(const PrefillProblem& problem);
 
   std::int64_t sequences;
   std::int64_t chunks;
   std::int64_t segments;
   std::int64_t segment_chunks;  ///< of one; as many as a sequence can have where none is cut
-  std::int64_t slices = 1;      ///< of a sequence
   bool cut;                     ///< segments run side by side and are merged
-
-  /// Chunks that a launch about a slice, or about all, may have.
-  std::int64_t slice_chunks() const { return slices > 1 ? sequences * segment_chunks : chunks; }
 };
 
 /// Bytes of a workspace, whose begin they are, that the starts of packed sequences take; else 0.
@@ -43,9 +37,11 @@ std::size_t starts_bytes(const PrefillProblem& problem);
 /// Where they are, or null.
 const SequenceStart* bound_starts(const PrefillCall& call, const std::byte* workspace);
 
+struct ChunkKernels;
+
 /// Bytes from the workspace's begin to each part behind the starts.
 struct ChunkScratch {
-  ChunkScratch(const PrefillProblem& problem, const ChunkSizes& sizes, std::size_t record_bytes);
+  ChunkScratch(const PrefillProblem& problem, const ChunkKernels& kernels);
 
   std::size_t records = 0;
   std::size_t carried = 0;
@@ -63,6 +59,7 @@ struct ChunkKernels {
   int resident = 3;        ///< preparing blocks on a multiprocessor
   int stages = 3;          ///< chunks that a recurrence's block holds
   int slices = 1;          ///< of a sequence, preparing one beside the recurrence over another
+  int growth = 100;        ///< chunks of a slice, in percent of those of the one before
   int halves = 2;          ///< blocks for a value head
   int threads = 192;       ///< of a recurrence's block
   std::uint32_t smem = 0;  ///< likewise, bytes
@@ -73,13 +70,17 @@ struct ChunkKernels {
   std::size_t record_bytes() const { return head_record ? HeadRecord::kBytes : Record::kBytes; }
 };
 
+/// The slices of `chunks`, each of at least one and as long as `growth` says, to the nearest chunk.
+/// None where there would be one: then all is one launch's.
+std::vector<Slice> slices_of(std::int64_t chunks, int slices, int growth);
+
 /// Parameters with all that depends on the problem alone; of pointers into the workspace, how far
 /// they are from its begin.
 StartsParams starts_params(const PrefillProblem& problem);
 PrepareParams prepare_params(const PrefillProblem& problem, const ChunkKernels& kernels,
-                             std::int64_t slice = 0);
+                             Slice slice = {});
 RecurrenceParams recurrence_params(const PrefillProblem& problem, const ChunkKernels& kernels,
-                                   std::int64_t slice = 0);
+                                   Slice slice = {});
 
 /// Write what depends on the call.
 void bind_starts(const PrefillCall& call, std::byte* workspace, StartsParams& params);
@@ -91,8 +92,8 @@ Cost prepare_cost(const PrefillKind& kind, const PrefillProblem& problem,
                   const ChunkKernels& kernels);
 Cost recurrence_cost(const PrefillProblem& problem, const ChunkKernels& kernels);
 
-/// What of a cost is one slice's.
-Cost share_of(const Cost& cost, const ChunkKernels& kernels);
+/// What of a cost is the slice's.
+Cost share_of(const Cost& cost, const PrefillProblem& problem, Slice slice);
 
 /// Kernels that all share.
 inline constexpr const char* kStartsEntry = "einkorn::linear_attention::write_starts";
@@ -100,7 +101,7 @@ inline constexpr const char* kStartsEntry = "einkorn::linear_attention::write_st
 /// How each stage is launched.
 cuda::Launch starts_launch(bool pdl);
 cuda::Launch prepare_launch(const PrefillKind& kind, const PrefillProblem& problem,
-                            const ChunkKernels& kernels);
+                            const ChunkKernels& kernels, Slice slice = {});
 cuda::Launch partial_launch(const PrefillProblem& problem, const ChunkKernels& kernels);
 cuda::Launch merge_launch(const PrefillProblem& problem, const ChunkKernels& kernels);
 cuda::Launch recurrence_launch(const PrefillProblem& problem, const ChunkKernels& kernels);
@@ -133,17 +134,16 @@ LaunchStage starts_stage(const PrefillProblem& problem, const char* file, bool p
 
 /// Preparing a slice, or all.
 template <class C>
-LaunchStage prepare_stage(const PrefillProblem& problem, const ChunkKernels& kernels,
-                          std::int64_t slice) {
+LaunchStage prepare_stage(const PrefillProblem& problem, const ChunkKernels& kernels, Slice slice) {
   using Args = typename C::Args;
   LaunchStage stage = launch_stage<Args, PrepareParams>(
       "prepare", kernels.file, prepare_entry(C::kKind, problem, kernels),
-      prepare_launch(C::kKind, problem, kernels), prepare_params(problem, kernels, slice),
+      prepare_launch(C::kKind, problem, kernels, slice), prepare_params(problem, kernels, slice),
       [](const Args& args, std::byte* workspace, PrepareParams& params) {
         bind_prepare(prefill_call<C>(args), workspace, params);
       });
   stage.needs = prepare_needs(kernels);
-  stage.cost = share_of(prepare_cost(C::kKind, problem, kernels), kernels);
+  stage.cost = share_of(prepare_cost(C::kKind, problem, kernels), problem, slice);
   return stage;
 }
 
@@ -151,7 +151,7 @@ LaunchStage prepare_stage(const PrefillProblem& problem, const ChunkKernels& ker
 template <class C>
 LaunchStage pass_stage(const char* name, std::string entry, const cuda::Launch& launch,
                        const PrefillProblem& problem, const ChunkKernels& kernels,
-                       std::int64_t slice = 0) {
+                       Slice slice = {}) {
   using Args = typename C::Args;
   return launch_stage<Args, RecurrenceParams>(
       name, kernels.file, std::move(entry), launch, recurrence_params(problem, kernels, slice),
@@ -161,38 +161,35 @@ LaunchStage pass_stage(const char* name, std::string entry, const cuda::Launch& 
 }
 template <class C>
 LaunchStage recurrence_stage(const PrefillProblem& problem, const ChunkKernels& kernels,
-                             std::int64_t slice) {
+                             Slice slice) {
   LaunchStage stage = pass_stage<C>("recurrence", recurrence_entry(problem, kernels),
                                     recurrence_launch(problem, kernels), problem, kernels, slice);
-  // Other slices' also need the recurrence before, which may still run when it could begin.
-  stage.launch.pdl = kernels.pdl && slice == 0;
   stage.needs = recurrence_needs(kernels);
-  stage.cost = share_of(recurrence_cost(problem, kernels), kernels);
+  stage.cost = share_of(recurrence_cost(problem, kernels), problem, slice);
   return stage;
 }
 
 /// The stages of op C.
 template <class C>
-Plan plan_chunks(const typename C::Problem& problem, ChunkKernels kernels) {
+Plan plan_chunks(const typename C::Problem& problem, const ChunkKernels& kernels) {
   Plan out;
   if (problem.empty()) return out;
-  const ChunkSizes sizes(problem, kernels.slices);
-  kernels.slices = static_cast<int>(sizes.slices);
-  out.workspace_bytes = ChunkScratch(problem, sizes, kernels.record_bytes()).bytes;
+  const ChunkSizes sizes(problem);
+  out.workspace_bytes = ChunkScratch(problem, kernels).bytes;
   if (problem.seqs > 0)
     out.stages.emplace_back(starts_stage<C>(problem, kernels.file, kernels.pdl));
   // A recurrence lets the preparation of the next slice begin beside it (prepare.cuh).
-  if (sizes.slices > 1) {
-    for (std::int64_t i = 0; i < sizes.slices; ++i) {
-      Sequence slice;
-      slice.name = "slice" + std::to_string(i);
-      slice.stages.emplace_back(prepare_stage<C>(problem, kernels, i));
-      slice.stages.emplace_back(recurrence_stage<C>(problem, kernels, i));
-      out.stages.emplace_back(std::move(slice));
-    }
-    return out;
+  const std::vector<Slice> slices =
+      slices_of(chunks_of(problem.tokens), kernels.slices, kernels.growth);
+  for (const Slice& slice : slices) {
+    Sequence both;
+    both.name = "slice" + std::to_string(out.stages.size());
+    both.stages.emplace_back(prepare_stage<C>(problem, kernels, slice));
+    both.stages.emplace_back(recurrence_stage<C>(problem, kernels, slice));
+    out.stages.emplace_back(std::move(both));
   }
-  if (sizes.chunks > 0) out.stages.emplace_back(prepare_stage<C>(problem, kernels, 0));
+  if (!slices.empty()) return out;
+  if (sizes.chunks > 0) out.stages.emplace_back(prepare_stage<C>(problem, kernels, {}));
   if (sizes.cut) {
     LaunchStage partial = pass_stage<C>("partial", partial_entry(kernels),
                                         partial_launch(problem, kernels), problem, kernels);
@@ -203,7 +200,7 @@ Plan plan_chunks(const typename C::Problem& problem, ChunkKernels kernels) {
     merge.needs = merge_needs();
     out.stages.emplace_back(std::move(merge));
   }
-  out.stages.emplace_back(recurrence_stage<C>(problem, kernels, 0));
+  out.stages.emplace_back(recurrence_stage<C>(problem, kernels, {}));
   return out;
 }
 
@@ -212,13 +209,17 @@ Plan plan_chunks(const typename C::Problem& problem, ChunkKernels kernels) {
 struct ChunkWgmma {
   struct Tiling {
     int resident = 3;  ///< blocks that prepare chunks on each multiprocessor
+    int halves = 2;    ///< blocks of the recurrence for a value head
     int slices = 1;    ///< of a sequence, preparing one beside the recurrence over another
+    int growth = 100;  ///< chunks of a slice, in percent of those of the one before
 
     bool operator==(const Tiling&) const = default;
     static constexpr auto fields() {
       return std::tuple{
           field("resident", &Tiling::resident, "preparing blocks on a multiprocessor"),
-          field("slices", &Tiling::slices, "parts of a sequence that overlap")};
+          field("halves", &Tiling::halves, "blocks of the recurrence for a value head"),
+          field("slices", &Tiling::slices, "parts of a sequence that overlap"),
+          field("growth", &Tiling::growth, "chunks of a part, in percent of the one before")};
     }
   };
 
@@ -231,7 +232,9 @@ struct ChunkWgmma {
   /// The first of tilings().
   static Tiling heuristic(const PrefillProblem& problem, const DeviceInfo& device);
   static ChunkKernels kernels(const char* file, const char* name, const Tiling& tiling);
-  /// Of an op whose recurrence takes q and k as they came.
+  /// Of an op whose recurrence takes q and k as they came, which needs a block for each half.
+  static std::optional<Refusal> validate_head(const PrefillProblem& problem, const Tiling& tiling,
+                                              const DeviceInfo& device);
   static ChunkKernels head_kernels(const char* file, const char* name, const Tiling& tiling);
 };
 

@@ -9,14 +9,17 @@
 namespace einkorn::linear_attention {
 namespace {
 
-/// Blocks of the recurrence by wgmma for a value head.
-constexpr int kHalves = 2;
-/// Chunks of a slice, below which starting it costs more than it hides, beside few blocks of the
-/// recurrence and beside many; and slices, above which nothing more is won
-/// (docs/devlog/20261128-linear_attention.md).
+/// Chunks of a slice, below which starting it costs more than it hides: beside few blocks of the
+/// recurrence, beside up to half a device of them, and where they fill it; and slices, above which
+/// nothing more is won (docs/devlog/20261128-linear_attention.md).
 constexpr std::int64_t kShortSlice = 32;
+constexpr std::int64_t kSlice = 64;
 constexpr std::int64_t kLongSlice = 128;
 constexpr std::int64_t kMostSlices = 8;
+/// What a step of both halves in one block takes, in steps of a block for each.
+constexpr double kBothHalves = 1.5;
+/// Of a tuner's slices the shortest, in chunks.
+constexpr std::int64_t kShortestSlice = 8;
 
 /// A stage of the recurrence by mma, bytes: a record, and 64 tokens of V.
 constexpr std::int64_t kMmaStage = Record::kBytes + 2 * kChunkTokens * kChunkDim;
@@ -37,6 +40,13 @@ std::optional<Refusal> ChunkWgmma::validate(const PrefillProblem& problem, const
   if (tiling.resident < 1 || tiling.resident > 4) {
     return Refusal{fmt::format("resident {} is not 1 to 4", tiling.resident)};
   }
+  if (tiling.halves < 1 || tiling.halves > 2) {
+    return Refusal{fmt::format("halves {} is neither 1 nor 2", tiling.halves)};
+  }
+  if (tiling.halves == 1 && problem.segment > 0) return Refusal{"halves 1 of cut sequences"};
+  if (tiling.growth < 25 || tiling.growth > 400) {
+    return Refusal{fmt::format("growth {} is not 25 to 400", tiling.growth)};
+  }
   if (tiling.slices < 1) return Refusal{fmt::format("slices {} < 1", tiling.slices)};
   if (tiling.slices > 1 && !may_slice(problem)) {
     return Refusal{fmt::format("slices {} > 1 of {} sequences", tiling.slices,
@@ -45,53 +55,85 @@ std::optional<Refusal> ChunkWgmma::validate(const PrefillProblem& problem, const
   return std::nullopt;
 }
 
+std::optional<Refusal> ChunkWgmma::validate_head(const PrefillProblem& problem,
+                                                 const Tiling& tiling, const DeviceInfo& device) {
+  if (tiling.halves != 2) return Refusal{fmt::format("halves {} is not 2", tiling.halves)};
+  return validate(problem, tiling, device);
+}
+
 ChunkWgmma::Tiling ChunkWgmma::heuristic(const PrefillProblem& problem, const DeviceInfo& device) {
+  const std::int64_t heads = problem.value_heads * problem.sequences();
+  const std::int64_t blocks = 2 * heads;
   if (!may_slice(problem)) return {};
+  // Where blocks for halves come in waves, blocks for heads may come in half as many.
+  const auto waves = [&](std::int64_t n) {
+    return static_cast<double>(ceil_div(n, device.sm_count));
+  };
+  if (kBothHalves * waves(heads) < waves(blocks)) return {.halves = 1};
   const std::int64_t chunks = chunks_of(problem.tokens);
-  const std::int64_t blocks = kHalves * problem.value_heads * problem.batch;
   // Two slices overlap at their ends alone where the recurrence fills the device.
   if (2 * blocks > device.sm_count) return {.slices = chunks < kLongSlice ? 1 : 2};
-  // Where it fills half, both take longer than alone, which only long slices win back.
-  const std::int64_t shortest = 4 * blocks > device.sm_count ? kLongSlice : kShortSlice;
-  const auto slices = static_cast<int>(std::min(chunks / shortest, kMostSlices));
+  const bool few = 4 * blocks <= device.sm_count;
+  const auto slices =
+      static_cast<int>(std::min(chunks / (few ? kShortSlice : kSlice), kMostSlices));
   if (slices < 2) return {};
-  // Fewer preparing blocks: they take bandwidth from the chain, which waits for its records.
-  return {.resident = 2, .slices = slices};
+  // Fewer preparing blocks: they take bandwidth from the chain, which waits for its records. Beside
+  // few blocks preparing is faster than the recurrence, and the first slice, which nothing hides,
+  // may be the shortest.
+  return {.resident = 2, .slices = slices, .growth = few ? 150 : 100};
 }
+
+namespace {
+
+/// All that differ, the heuristic's first.
+std::vector<ChunkWgmma::Tiling> all_tilings(const PrefillProblem& problem,
+                                            const ChunkWgmma::Tiling& best,
+                                            std::initializer_list<int> residents,
+                                            std::initializer_list<int> halves) {
+  std::vector<ChunkWgmma::Tiling> out = {best};
+  const auto add = [&](int slices, int growth) {
+    for (const int half : halves) {
+      for (const int resident : residents) {
+        const ChunkWgmma::Tiling one{
+            .resident = resident, .halves = half, .slices = slices, .growth = growth};
+        if (one != best) out.push_back(one);
+      }
+    }
+  };
+  add(1, 100);
+  if (!may_slice(problem)) return out;
+  for (int slices = 2; chunks_of(problem.tokens) / slices >= kShortestSlice && slices <= 16;
+       slices *= 2) {
+    add(slices, 100);
+    add(slices, 150);
+  }
+  return out;
+}
+
+}  // namespace
 
 std::vector<ChunkWgmma::Tiling> ChunkWgmma::tilings(const PrefillProblem& problem,
                                                     const DeviceInfo& device) {
   const Tiling best = heuristic(problem, device);
-  std::vector<Tiling> out = {best};
-  const auto add = [&](const Tiling& one) {
-    if (std::ranges::find(out, one) == out.end()) out.push_back(one);
-  };
-  if (best.slices > 1) {
-    for (const int slices : {best.slices, 2 * best.slices}) {
-      for (const int resident : {2, 3}) add({.resident = resident, .slices = slices});
-    }
-  }
-  for (const int resident : {3, 2}) add({.resident = resident});
-  return out;
+  if (problem.segment > 0) return all_tilings(problem, best, {3, 2}, {2});
+  return all_tilings(problem, best, {3, 2}, {2, 1});
 }
 
 std::vector<ChunkWgmma::Tiling> ChunkWgmma::head_tilings(const PrefillProblem& problem,
-                                                         const DeviceInfo& device) {
-  std::vector<Tiling> out = {{.resident = 4}, {.resident = 3}};
-  if (const int slices = heuristic(problem, device).slices; slices > 1) {
-    out.push_back({.resident = 2, .slices = slices});
-  }
-  return out;
+                                                         const DeviceInfo&) {
+  return all_tilings(problem, {.resident = 4}, {4, 3, 2}, {2});
 }
 
 ChunkKernels ChunkWgmma::kernels(const char* file, const char* name, const Tiling& tiling) {
+  const bool whole = tiling.halves == 1;
   return {.file = file,
-          .name = name,
+          .name = whole ? "einkorn::linear_attention::whole_heads" : name,
           .resident = tiling.resident,
           .stages = 3,
           .slices = tiling.slices,
-          .halves = kHalves,
-          .threads = 192,
+          .growth = tiling.growth,
+          .halves = tiling.halves,
+          .threads = whole ? kWholeRecurrenceThreads : kRecurrenceThreads,
           .smem = 232448};
 }
 

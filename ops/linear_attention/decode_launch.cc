@@ -137,13 +137,10 @@ std::vector<DecodeRows::Tiling> DecodeRows::tilings(const DecodeProblem& problem
   };
   for (int lanes = most_lanes; lanes >= 4 && lanes >= most_lanes / 4; lanes /= 2) {
     const int own_bytes = static_cast<int>(problem.key_dim) / lanes * bits(problem.state_dtype) / 8;
-    const auto rows = [&](int bytes) { return std::max(1, bytes / own_bytes); };
-    add({lanes, rows(kStateBytes), 4});
-    add({lanes, rows(2 * kStateBytes), 4});
-    add({lanes, rows(kStateBytes), 8});
-    // Smaller blocks, for few sequences.
-    add({lanes, rows(kStateBytes), 2});
-    if (lanes == most_lanes) add({lanes, rows(kStateBytes / 2), 4});
+    // The first is the default; small blocks are for few sequences.
+    for (const int bytes : {kStateBytes, 2 * kStateBytes, kStateBytes / 2}) {
+      for (const int warps : {4, 8, 2}) add({lanes, std::max(1, bytes / own_bytes), warps});
+    }
     if (out.empty()) add({lanes, 1, 1});
   }
   return out;

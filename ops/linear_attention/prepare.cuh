@@ -464,29 +464,42 @@ struct GateTerms {
   float bias[2] = {0, 0};
 };
 
-/// `bias` is dt_bias of the two.
+/// What they are made of, as it lies in memory; 0 where there is none.
+struct RawTerms {
+  float a_log = 0;
+  float2 bias{0, 0};
+};
+
 template <Gate kGate>
-__device__ inline GateTerms gate_terms(const PrepareParams& p, int head, float2 bias) {
-  GateTerms terms;
-  if constexpr (kGate == Gate::kSoftplus || kGate == Gate::kLowerBound) {
-    const float rate = p.a_log != nullptr ? exp_approx(p.a_log[head]) : 1.0f;
-    terms.factor = kGate == Gate::kSoftplus ? -rate : -rate * kLog2e;
-    terms.bound = p.lower_bound * kLog2e;
-    const float unit = kGate == Gate::kSoftplus ? kLog2e : terms.factor;
-    terms.bias[0] = bias.x * unit;
-    terms.bias[1] = bias.y * unit;
-  }
-  return terms;
+inline constexpr bool kRawGate = kGate == Gate::kSoftplus || kGate == Gate::kLowerBound;
+
+__device__ inline RawTerms load_terms(const PrepareParams& p, int head, float2 bias) {
+  return {p.a_log != nullptr ? p.a_log[head] : 0.0f, bias};
 }
 
 /// Of channels `channel` and the next, each with a bias of its own.
 template <Gate kGate>
-__device__ inline GateTerms channel_terms(const PrepareParams& p, int head, int channel) {
+__device__ inline RawTerms load_channel_terms(const PrepareParams& p, int head, int channel) {
   float2 bias{0, 0};
-  if ((kGate == Gate::kSoftplus || kGate == Gate::kLowerBound) && p.dt_bias != nullptr) {
+  if (!kRawGate<kGate>) return {0, bias};
+  if (p.dt_bias != nullptr) {
     bias = *reinterpret_cast<const float2*>(p.dt_bias + head * kChunkDim + channel);
   }
-  return gate_terms<kGate>(p, head, bias);
+  return load_terms(p, head, bias);
+}
+
+template <Gate kGate>
+__device__ inline GateTerms gate_terms(const PrepareParams& p, const RawTerms& raw) {
+  GateTerms terms;
+  if constexpr (kRawGate<kGate>) {
+    const float rate = exp_approx(raw.a_log);
+    terms.factor = kGate == Gate::kSoftplus ? -rate : -rate * kLog2e;
+    terms.bound = p.lower_bound * kLog2e;
+    const float unit = kGate == Gate::kSoftplus ? kLog2e : terms.factor;
+    terms.bias[0] = raw.bias.x * unit;
+    terms.bias[1] = raw.bias.y * unit;
+  }
+  return terms;
 }
 
 /// Sums of the log2 decays of 2 channels and 16 tokens from the first on; tokens from `valid` on do
@@ -497,8 +510,13 @@ __device__ inline void sum_decays(float (&sum)[kBlock][2], const GT* gates, int 
   float running[2] = {0, 0};
 #pragma unroll
   for (int i = 0; i < kBlock; ++i) {
-    float g[2];
-    reinterpret_cast<const Vec<GT, 2>*>(gates + i * 64)->get_all(g);
+    float2 pair;
+    if constexpr (sizeof(GT) == 4) {
+      pair = *reinterpret_cast<const float2*>(gates + i * 64);
+    } else {
+      pair = unpack2<GT>(*reinterpret_cast<const u32*>(gates + i * 64));
+    }
+    const float g[2] = {pair.x, pair.y};
 #pragma unroll
     for (int c = 0; c < 2; ++c) {
       const float decay =
@@ -561,7 +579,7 @@ __device__ inline void stage_diagonal_exactly(const PrepareParams& p, const floa
       k = to_float(k_row[c]);
       const float bias =
           kGate == Gate::kSoftplus && p.dt_bias != nullptr ? p.dt_bias[head * kChunkDim + c] : 0.0f;
-      const GateTerms terms = gate_terms<kGate>(p, head, {bias, 0});
+      const GateTerms terms = gate_terms<kGate>(p, load_terms(p, head, {bias, 0}));
       decay = exp2_approx(bounded<kGate>(
           log2_decay<kGate>(to_float(g_row[c]), terms.factor, terms.bias[0], terms.bound)));
     }
@@ -620,8 +638,7 @@ __device__ inline void copy_gates(unsigned char* to, const GT* from, i64 stride,
 template <class GT, bool kFull>
 __device__ inline void start_loads(const PrepareParams& p, unsigned char* shared,
                                    unsigned char* gates, const bf16* q, const bf16* k, const GT* g,
-                                   int valid, int row0) {
-  const int thread = static_cast<int>(threadIdx.x);
+                                   int valid, int row0, int thread) {
   copy_gates<GT, kFull>(gates, g, p.g_token, valid - row0, thread % 32);
   cp_async_commit_group();
   load_image<kFull>(shared + kQAt, q, p.q_token, valid, thread);
@@ -666,21 +683,23 @@ __device__ inline void prepare(const PrepareParams& p) {
     const GT* g = static_cast<const GT*>(p.g) + first * p.g_token + head * p.g_head;
     g += row0 * p.g_token + warp % 2 * 64;
     unsigned char* const to = shared + kRightAt + warp * (kBlock * 64 * sizeof(GT));
-    if (valid == kChunkTokens) {
-      start_loads<GT, true>(p, shared, to, q, k, g, valid, row0);
-    } else {
-      start_loads<GT, false>(p, shared, to, q, k, g, valid, row0);
-    }
+    const RawTerms raw_terms = load_channel_terms<kGate>(p, head, channel);
     BT raw_beta{};
     if (thread < valid) {
       raw_beta =
           static_cast<const BT*>(p.beta)[(first + thread) * p.beta_token + head * p.beta_head];
     }
-    const GateTerms terms = channel_terms<kGate>(p, head, channel);
+    __syncwarp();  // or the assembler has these loads begin when the gates have come
+    if (valid == kChunkTokens) [[likely]] {
+      start_loads<GT, true>(p, shared, to, q, k, g, valid, row0, thread);
+    } else {
+      start_loads<GT, false>(p, shared, to, q, k, g, valid, row0, thread);
+    }
     cp_async_wait_group<1>();
     __syncwarp();
+    const GateTerms terms = gate_terms<kGate>(p, raw_terms);
     const GT* const gates = reinterpret_cast<const GT*>(to) + lane * 2;
-    if (valid == kChunkTokens) {
+    if (valid == kChunkTokens) [[likely]] {
       sum_decays<GT, kGate, true>(sum, gates, valid - row0, terms);
     } else {
       sum_decays<GT, kGate, false>(sum, gates, valid - row0, terms);
@@ -731,22 +750,27 @@ __device__ inline void prepare(const PrepareParams& p) {
     float ratio2[2];  // of two blocks further apart
 #pragma unroll
     for (int c = 0; c < 2; ++c) {
-      float before = 0;        // at the start of this thread's block
-      float whole_before = 0;  // and its whole exponents
-      float whole_end = 0;
-      float whole_next = 0;
-      float whole_first = 0;
-      float running = 0;
+      float total[kBlocks];
 #pragma unroll
-      for (int b = 0; b < kBlocks; ++b) {
-        if (b == block) before = running;
-        running += totals[b * kChunkDim + channel + c];
-        const float whole = ceilf(running);
-        if (b == 0) whole_first = whole;
-        if (b == block - 1) whole_before = whole;
-        if (b == block) whole_end = whole;
-        if (b == block + 1) whole_next = whole;
+      for (int b = 0; b < kBlocks; ++b) total[b] = totals[b * kChunkDim + channel + c];
+      float before = 0;  // at the start of this thread's block
+#pragma unroll
+      for (int b = 0; b + 1 < kBlocks; ++b) {
+        if (b < block) before += total[b];
       }
+      const float end = before + sum[kBlock - 1][c];
+      float running = end;
+#pragma unroll
+      for (int b = 1; b < kBlocks; ++b) {
+        if (b > block) running += total[b];
+      }
+      // At the end of the next one, if there is one.
+      const int following = block + 1 < kBlocks ? block + 1 : block;
+      const float next = end + totals[following * kChunkDim + channel + c];
+      const float whole_before = ceilf(before);
+      const float whole_end = ceilf(end);
+      const float whole_next = ceilf(next);
+      const float whole_first = ceilf(total[0]);
       left_offset[c] = before - whole_before + kLeftShift;
       right_offset[c] = whole_end - before + kRightShift;
       wide = wide || whole_before - whole_end > kWidest;
@@ -909,7 +933,7 @@ __device__ inline void prepare(const PrepareParams& p) {
 /// before began, and runs beside that, on the multiprocessors that it leaves.
 __device__ inline void begin_preparing(const PrepareParams& p) {
   allow_next_kernel();
-  if (p.slice.index == 0) wait_for_previous_kernel();
+  if (p.slice.first == 0) wait_for_previous_kernel();
 }
 
 /// What comes next needs that recurrence, too, and waits for this kernel alone. So one block is
@@ -917,7 +941,7 @@ __device__ inline void begin_preparing(const PrepareParams& p) {
 __device__ inline void end_preparing(const PrepareParams& p) {
   const bool last =
       blockIdx.x + 1 == gridDim.x && blockIdx.y + 1 == gridDim.y && blockIdx.z + 1 == gridDim.z;
-  if (p.slice.index > 0 && last) wait_for_previous_kernel();
+  if (p.slice.first > 0 && last) wait_for_previous_kernel();
 }
 
 /// The same as a kernel. GT is the gate's type, BT beta's; kGate and kBeta are the enums' numbers.

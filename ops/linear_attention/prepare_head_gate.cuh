@@ -34,7 +34,7 @@ template <class GT, Gate kGate>
 __device__ inline void sum_head_decays(float* sums, const PrepareParams& p, const GT* from,
                                        int valid, int head, int lane) {
   const float bias = p.dt_bias != nullptr ? p.dt_bias[head] : 0.0f;
-  const GateTerms terms = gate_terms<kGate>(p, head, {bias, bias});
+  const GateTerms terms = gate_terms<kGate>(p, load_terms(p, head, {bias, bias}));
   float running = 0;
 #pragma unroll
   for (int n = 0; n < kChunkTokens / 32; ++n) {

@@ -206,7 +206,7 @@ __device__ inline void head_recurrence(const RecurrenceParams& p) {
   __syncthreads();
   wait_for_previous_kernel();
   // What prepares the next slice begins once all blocks of this kernel have their places.
-  if (p.slice.count > 1) allow_next_kernel();
+  if (p.slice.chunks > 0) allow_next_kernel();
   const Job job = find_job<kPass, 2>(p);
   if (job.idle) return;
   const int warp = static_cast<int>(threadIdx.x / 32);

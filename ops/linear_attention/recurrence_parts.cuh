@@ -91,7 +91,7 @@ struct States {
       float2 pair{0, 0};
       if constexpr (kPass == Pass::kPartial) {
         if (job.identity) pair = {v == k ? 1.0f : 0.0f, v == k + 1 ? 1.0f : 0.0f};
-      } else if (p.slice.count > 1 ? !job.part.first : !(job.part.first && job.part.last)) {
+      } else if (p.slice.chunks > 0 ? !job.part.first : !(job.part.first && job.part.last)) {
         // Also the first of a cut sequence: `final`, which another block writes, may be `initial`.
         pair = load_pair<float, false>(p.carried + of_segment(), v, k);
       } else if constexpr (!is_none<Initial>) {
@@ -127,8 +127,8 @@ struct States {
     if constexpr (kPass == Pass::kPartial) {
       store_all<float, false>(p.partial + 2 * of_segment() + (job.identity ? kState : 0), s);
     } else {
-      if (p.slice.count > 1 && !job.part.last) {
-        store_all<float, false>(p.carried + of_segment() + p.value_heads * kState, s);
+      if (p.slice.chunks > 0 && !job.part.last) {
+        store_all<float, false>(p.carried + of_segment(), s);
       }
       if constexpr (!is_none<Final>) {
         if (job.part.last) store_all<Final, kKv>(static_cast<Final*>(p.final) + of_sequence(), s);
@@ -137,16 +137,16 @@ struct States {
   }
 };
 
-/// The block's part. x of the grid: kSides blocks of each value head; y: segments, or sequences
-/// where a launch has a segment of each.
+/// The block's part. x of the grid: kSides blocks of each value head; y: segments.
 template <Pass kPass, int kHalves>
 __device__ inline Job find_job(const RecurrenceParams& p) {
   constexpr int kSides = (kPass == Pass::kPartial ? 2 : 1) * kHalves;
   const int side = static_cast<int>(blockIdx.x) % kSides;
   Job job{};
-  const int segment = static_cast<int>(blockIdx.y) * p.slice.count + p.slice.index;
+  const int segment = static_cast<int>(blockIdx.y);
   job.segment = segment;
-  job.part = find_segment(p.sequences, segment);
+  job.part = p.slice.chunks > 0 ? find_slice(p.sequences, p.slice, segment)
+                                : find_segment(p.sequences, segment);
   job.head = static_cast<int>(blockIdx.x) / kSides;
   job.half = side % kHalves;
   job.identity = side >= kHalves;

@@ -4,91 +4,122 @@
 //
 //   U = inverse (beta V - keys S)      O = queries S + attention U      S = decay S + updates U
 //
-// A block has a sequence (or a segment of one), a value head, and half of V, whose columns do not
-// depend on each other. Idea: everything is kept transposed, S^T [V][K] first, so that the side
-// that comes from the step before is always the product's left one, which the tensor cores take
-// from registers, and the side from the record always the right one, which they take from shared
-// memory as the copy engine put it there. A result's registers are the next product's left side as
-// they are: in the chain from S to the next S there is no shared memory and no barrier, four warps
-// work on one chain, and S itself never leaves their registers, in f32.
+// A block has a sequence (or a segment of one), a value head, and half of V, or, with two groups of
+// warps, all of it: its columns do not depend on each other. Idea: everything is kept transposed,
+// S^T [V][K] first, so that the side that comes from the step before is always the product's left
+// one, which the tensor cores take from registers, and the side from the record always the right
+// one, which they take from shared memory as the copy engine put it there. A result's registers are
+// the next product's left side as they are: in the chain from S to the next S there is no shared
+// memory and no barrier, four warps work on one chain, and S itself never leaves their registers,
+// in f32.
 //
 // What enters a product as bf16 and has a rounding of its own at each step, V - keys S and U,
 // enters as a sum of two bf16 numbers. The tensor cores have the time: a step waits for its 74 KB
 // more than for them.
 //
-// One more warp has the copy engine fetch records, as many ahead as there are stages, and fetches V
-// itself, since pieces of 128 bytes are too small for the engine; a sixth takes the results from
-// shared memory to where they belong.
+// Two groups share what is fetched, and one multiplies while the other waits for its own results:
+// a step of both takes less than two steps, but more than one, so few heads had better have a block
+// for each half.
+//
+// One more warp of each half has the copy engine fetch records, as many ahead as there are stages,
+// and fetches V itself, since pieces of 128 bytes are too small for the engine; another takes O,
+// which replaces V where it lay, to where it belongs.
 
 #include "ops/linear_attention/chain_parts.cuh"
 #include "src/cuda/device/common/pdl.cuh"
 #include "src/cuda/device/common/traits.cuh"
+#include "src/cuda/device/sm90/registers.cuh"
 
 namespace einkorn::linear_attention {
 
-inline constexpr int kRecurrenceThreads = 192;
-
-/// Shared memory of a block, from an address that 1024 divides: stages, each a record and 64 rows
-/// of half of V, then one tile like these for O. The barriers stand in the gap behind the first
-/// record.
-template <int kStages>
+/// Shared memory of a block, from an address that 1024 divides: records, then tiles of 64 rows of
+/// what the block has of V and then of O. The barriers stand in the gap behind the first record.
+template <int kStages, int kGroups>
 struct RecurrenceMemory {
-  static constexpr int kValues = 66560;  // of V in a stage
-  static constexpr int kStage = kValues + recurrence_detail::kTile;
-  static constexpr int kOut = kStages * kStage;
-  static constexpr int kBytes = kOut + recurrence_detail::kTile;
+  static constexpr int kTiles = kGroups == 1 ? 4 : 2;
+  static constexpr int kStage = 66560;
+  static constexpr int kTile = kGroups * recurrence_detail::kTile;
+  static constexpr int kValues = kStages * kStage;
+  static constexpr int kBytes = kValues + kTiles * kTile;
 
-  u64 full[kStages];   // a stage has been filled
-  u64 empty[kStages];  // it may be filled again
-  u64 out_full, out_empty;
+  u64 full[kStages];   // a record has come
+  u64 values[kTiles];  // V has
+  u64 empty[kStages];  // the record is used up
+  u64 out[kTiles];     // O has taken V's place
+  u64 taken[kTiles];   // and has left it
 };
-static_assert(RecurrenceMemory<3>::kBytes <= 232448 &&
-              Record::kBytes + sizeof(RecurrenceMemory<3>) <= RecurrenceMemory<3>::kValues);
+static_assert(RecurrenceMemory<3, 1>::kBytes <= 232448 &&
+              RecurrenceMemory<3, 2>::kBytes <= 232448 &&
+              Record::kBytes + sizeof(RecurrenceMemory<3, 1>) <= RecurrenceMemory<3, 1>::kStage);
 
 namespace recurrence_detail {
 
-template <int kStages, Pass kPass>
-__device__ inline void load_loop(const RecurrenceParams& p, const Job& job, char* shared,
-                                 int lane) {
-  using Memory = RecurrenceMemory<kStages>;
-  auto& memory = *reinterpret_cast<Memory*>(shared + Record::kBytes);
+template <int kStages, int kGroups>
+__device__ inline auto& barriers_of(char* shared) {
+  return *reinterpret_cast<RecurrenceMemory<kStages, kGroups>*>(shared + Record::kBytes);
+}
+
+/// The warp that fetches a half of V, and the one of the first half the records, too.
+template <int kStages, int kGroups, Pass kPass>
+__device__ inline void fetch(const RecurrenceParams& p, const Job& job, char* shared, int group,
+                             int lane) {
+  using Memory = RecurrenceMemory<kStages, kGroups>;
+  auto& memory = barriers_of<kStages, kGroups>(shared);
+  constexpr int kTiles = Memory::kTiles;
   const bool has_values = kPass == Pass::kWhole || !job.identity;
-  Rows values = value_rows(p, job, Memory::kValues);
+  const bool has_records = group == 0 && lane == 0;
   const i64 record_stride = i64{p.value_heads} * Record::kBytes;
   const unsigned char* record =
       p.records + (job.part.chunk * p.value_heads + job.head) * Record::kBytes;
-  for (int c = 0; c < job.chunks; ++c) {
-    const int stage = c % kStages;
-    u64* const full = &memory.full[stage];
-    if (c >= kStages) barrier_wait(&memory.empty[stage], (c / kStages - 1) & 1);
-    char* const to = shared + stage * Memory::kStage;
-    if (lane == 0) {
+  const auto fetch_record = [&](int c) {
+    if (has_records && c < job.chunks) {
+      u64* const full = &memory.full[c % kStages];
       barrier_expect(full, Record::kBytes);
-      bulk_load(to, record, Record::kBytes, full);
+      bulk_load(shared + c % kStages * Memory::kStage, record, Record::kBytes, full);
     }
-    if (has_values) copy_rows<8>(values, to, job.part.tokens - c * kChunkTokens, lane);
-    barrier_arrive_after_copies(full);
-    values.from += kChunkTokens * values.token;
     record += record_stride;
+  };
+  Rows values = value_rows(p, job, Memory::kValues + group * kTile);
+  values.from += group * kChunkDim;
+  const auto fetch_values = [&](int c) {
+    if (!has_values || c >= job.chunks) return;
+    copy_rows<8, kGroups == 1 ? 16 : 2>(values, shared + c % kTiles * Memory::kTile,
+                                        job.part.tokens - c * kChunkTokens, lane);
+    barrier_arrive_after_copies(&memory.values[c % kTiles]);
+    values.from += kChunkTokens * values.token;
+  };
+#pragma unroll 1
+  for (int c = 0; c < kStages; ++c) fetch_record(c);
+#pragma unroll 1
+  for (int c = 0; c < kTiles; ++c) fetch_values(c);
+#pragma unroll 1
+  for (int c = 0; c < job.chunks; ++c) {
+    barrier_wait(&memory.empty[c % kStages], (c / kStages) & 1);
+    fetch_record(c + kStages);
+    if constexpr (kPass == Pass::kWhole) barrier_wait(&memory.taken[c % kTiles], (c / kTiles) & 1);
+    fetch_values(c + kTiles);
   }
 }
 
-/// The four warps of the chain, each with 16 rows of V. X and O lie in registers as S does, with
+/// The four warps of a chain, each with 16 rows of V. X and O lie in registers as S does, with
 /// tokens for K.
-template <int kStages, Pass kPass, class Initial, class Final, class Checkpoint, bool kKv>
+template <int kStages, int kGroups, Pass kPass, class Initial, class Final, class Checkpoint,
+          bool kKv>
 __device__ inline void run_chain(const RecurrenceParams& p, const Job& job, char* shared) {
-  using Memory = RecurrenceMemory<kStages>;
-  auto& memory = *reinterpret_cast<Memory*>(shared + Record::kBytes);
+  using Memory = RecurrenceMemory<kStages, kGroups>;
+  auto& memory = barriers_of<kStages, kGroups>(shared);
   constexpr bool kOutput = kPass == Pass::kWhole;
-  const int warp = static_cast<int>(threadIdx.x / 32);
+  const int warp = static_cast<int>(threadIdx.x / 32) % 4;
+  const int group = kGroups == 1 ? 0 : static_cast<int>(threadIdx.x / 128);
   const int lane = static_cast<int>(threadIdx.x % 32);
   const int t = lane % 4;
   const States<kPass, Initial, Final, Checkpoint, kKv> states{
-      p, job, job.half * (kChunkDim / 2) + warp * 16 + lane / 4, t};
+      p, job, (job.half + group) * (kChunkDim / 2) + warp * 16 + lane / 4, t};
   float s[64];
   states.load(s);
 
-  const u32 tile_row = tile_row_of(warp, lane);
+  // Of V and O; what the chunk's tile adds is the same for all.
+  char* const tile_row = shared + Memory::kValues + group * kTile + tile_row_of(warp, lane);
 
   float x[32];
   float o[32];
@@ -98,16 +129,15 @@ __device__ inline void run_chain(const RecurrenceParams& p, const Job& job, char
 #pragma unroll
     for (int i = 0; i < 4; ++i) wgmma_m64n128k16(s, a + 4 * i, b + 2 * i, true);
   };
-  // After the last product that reads a stage.
-  const auto release = [&](int c) {
-    fence_async_proxy();  // decays were read, and the copy engine will write there
-    barrier_arrive(&memory.empty[c % kStages]);
-  };
   // From keys S of this chunk, which is under way, to that of the next.
   const auto advance = [&](int c) {
     const char* const stage = shared + c % kStages * Memory::kStage;
+    char* const tile = tile_row + c % Memory::kTiles * Memory::kTile;
     u32 values[16] = {};
-    if (kOutput || !job.identity) load_values(values, stage + Memory::kValues + tile_row);
+    if (kOutput || !job.identity) {
+      barrier_wait(&memory.values[c % Memory::kTiles], (c / Memory::kTiles) & 1);
+      load_values(values, tile);
+    }
     u32 values_low[16];
     wgmma_wait<0>();
     const auto* betas = reinterpret_cast<const float2*>(stage + Record::kBetas);
@@ -153,8 +183,14 @@ __device__ inline void run_chain(const RecurrenceParams& p, const Job& job, char
     // After the last chunk of whatever lies there; nobody looks at the product.
     recall(x, rounded, shared + after * Memory::kStage + Record::kKeys);
     wgmma_wait<1>();
-    release(c);
-    if constexpr (kOutput) hand_out(memory, shared + Memory::kOut + tile_row, o, c);
+    fence_async_proxy();  // decays were read, and the copy engine will write there
+    barrier_arrive(&memory.empty[c % kStages]);
+    if constexpr (kOutput) {
+      u32 pairs[16];
+      round_pairs(o, pairs);
+      store_values(tile, pairs);
+      barrier_arrive(&memory.out[c % Memory::kTiles]);
+    }
   };
 
   rounded.round(s);
@@ -168,30 +204,56 @@ __device__ inline void run_chain(const RecurrenceParams& p, const Job& job, char
 
 }  // namespace recurrence_detail
 
-/// A block's work. Grid: 2 halves of V (kPartial: and of the identity) of each value head;
-/// segments.
-template <int kStages, Pass kPass, class Initial, class Final, class Checkpoint, bool kKv>
+/// A block's work. Grid: parts of V, of 64 kGroups columns (kPartial: and of the identity), of each
+/// value head; segments.
+template <int kStages, Pass kPass, class Initial, class Final, class Checkpoint, bool kKv,
+          int kGroups = 1>
 __device__ inline void recurrence(const RecurrenceParams& p) {
   using namespace recurrence_detail;
-  using Memory = RecurrenceMemory<kStages>;
   extern __shared__ __align__(1024) char shared[];
-  auto& memory = *reinterpret_cast<Memory*>(shared + Record::kBytes);
-  if (threadIdx.x == 0) init_barriers<kStages>(memory, 1 + 32);
+  auto& memory = barriers_of<kStages, kGroups>(shared);
+  if (threadIdx.x == 0) {
+    for (u64& barrier : memory.full) barrier_init(&barrier, 1);
+    for (u64& barrier : memory.values) barrier_init(&barrier, kGroups * 32);
+    for (u64& barrier : memory.taken) barrier_init(&barrier, kGroups * 32);
+    for (u64& barrier : memory.empty) barrier_init(&barrier, kGroups * 128);
+    for (u64& barrier : memory.out) barrier_init(&barrier, kGroups * 128);
+    fence_barrier_init();
+  }
   __syncthreads();
   wait_for_previous_kernel();
   // What prepares the next slice begins once all blocks of this kernel have their places.
-  if (p.slice.count > 1) allow_next_kernel();
-  const Job job = find_job<kPass, 2>(p);
+  if (p.slice.chunks > 0) allow_next_kernel();
+  const Job job = find_job<kPass, 2 / kGroups>(p);
   if (job.idle) return;
   const int warp = static_cast<int>(threadIdx.x / 32);
   const int lane = static_cast<int>(threadIdx.x % 32);
-  if (warp < 4) {
-    run_chain<kStages, kPass, Initial, Final, Checkpoint, kKv>(p, job, shared);
-  } else if (warp == 4) {
-    load_loop<kStages, kPass>(p, job, shared, lane);
-  } else if constexpr (kPass == Pass::kWhole) {
-    store_loop(p, job, shared + Memory::kOut, memory, lane);
+  if (warp < 4 * kGroups) {
+    if constexpr (kGroups > 1) grow_registers<232>();
+    run_chain<kStages, kGroups, kPass, Initial, Final, Checkpoint, kKv>(p, job, shared);
+    return;
   }
+  if constexpr (kGroups > 1) shrink_registers<40>();
+  const int group = warp % kGroups;
+  if (warp < 5 * kGroups) {
+    fetch<kStages, kGroups, kPass>(p, job, shared, group, lane);
+  } else if constexpr (kPass == Pass::kWhole) {
+    using Memory = RecurrenceMemory<kStages, kGroups>;
+    store_halves<kGroups == 1 ? 16 : 2>(
+        p, job, job.half + group, lane,
+        [&](int c) {
+          return shared + Memory::kValues + c % Memory::kTiles * Memory::kTile + group * kTile;
+        },
+        [&](int c) { barrier_wait(&memory.out[c % Memory::kTiles], (c / Memory::kTiles) & 1); },
+        [&](int c) { barrier_arrive(&memory.taken[c % Memory::kTiles]); });
+  }
+}
+
+/// With a block for a value head.
+template <int kStages, class Initial, class Final, class Checkpoint, bool kKv>
+__global__ void __launch_bounds__(kWholeRecurrenceThreads, 1)
+    whole_heads(const __grid_constant__ RecurrenceParams p) {
+  recurrence<kStages, Pass::kWhole, Initial, Final, Checkpoint, kKv, 2>(p);
 }
 
 /// What segments make of no state, and of the identity.

@@ -42,13 +42,14 @@ __device__ inline Rows token_rows(const RecurrenceParams& p, const Job& job, int
   return value_rows(p, job, Memory::kValues);
 }
 
-/// Copies a chunk's rows into a stage; rows from `left` on become zeros.
-template <int kPieces>
+/// Copies a chunk's rows into a stage, kAtOnce of a warp's steps unrolled; rows from `left` on
+/// become zeros.
+template <int kPieces, int kAtOnce = kChunkTokens * kPieces / 32>
 __device__ inline void copy_rows(const Rows& rows, char* stage, int left, int lane) {
   constexpr int kRows = 32 / kPieces;  // a step
   const int piece = lane % kPieces;
   char* const to = stage + rows.to + piece / 8 * kTile;
-#pragma unroll
+#pragma unroll kAtOnce
   for (int i = 0; i < kChunkTokens / kRows; ++i) {
     const int row = kRows * i + lane / kPieces;
     const bool there = row < left;
@@ -57,32 +58,48 @@ __device__ inline void copy_rows(const Rows& rows, char* stage, int left, int la
   }
 }
 
-/// Takes the block's half of O, chunk by chunk, from the tile at `tile` to where it belongs.
-/// Memory has out_full and out_empty.
+/// Takes a half of O, chunk by chunk, from where `tile_of(c)` says, after `wait(c)`, to where it
+/// belongs, kAtOnce steps of 4 rows at once; `taken(c)` follows when a tile may be overwritten.
+template <int kAtOnce, class TileOf, class Wait, class Taken>
+__device__ inline void store_halves(const RecurrenceParams& p, const Job& job, int half, int lane,
+                                    TileOf tile_of, Wait wait, Taken taken) {
+  constexpr int kSteps = kChunkTokens / 4;
+  const i64 token = 2 * p.o_token;
+  char* out =
+      static_cast<char*>(p.o) +
+      2 * ((job.part.token + lane / 8) * p.o_token + job.head * p.o_head + half * (kChunkDim / 2)) +
+      lane % 8 * 16;
+#pragma unroll 1
+  for (int c = 0; c < job.chunks; ++c) {
+    const int left = job.part.tokens - c * kChunkTokens - lane / 8;
+    const char* tile = tile_of(c);
+    wait(c);
+#pragma unroll 1
+    for (int base = 0; base < kSteps; base += kAtOnce) {
+      uint4 pieces[kAtOnce];
+#pragma unroll
+      for (int i = 0; i < kAtOnce; ++i) {
+        pieces[i] =
+            *reinterpret_cast<const uint4*>(tile + swizzled(4 * (base + i) + lane / 8, lane % 8));
+      }
+      if (base + kAtOnce == kSteps) taken(c);
+#pragma unroll
+      for (int i = 0; i < kAtOnce; ++i) {
+        if (4 * (base + i) < left) *reinterpret_cast<uint4*>(out + 4 * i * token) = pieces[i];
+      }
+      out += 4 * kAtOnce * token;
+    }
+  }
+}
+
+/// Takes the block's half of O from the tile at `tile`. Memory has out_full and out_empty.
 template <class Memory>
 __device__ inline void store_loop(const RecurrenceParams& p, const Job& job, const char* tile,
                                   Memory& memory, int lane) {
-  char* out = static_cast<char*>(p.o) +
-              2 * (job.part.token * p.o_token + job.head * p.o_head + job.half * (kChunkDim / 2));
-#pragma unroll 1
-  for (int c = 0; c < job.chunks; ++c) {
-    const int left = job.part.tokens - c * kChunkTokens;
-    barrier_wait(&memory.out_full, c & 1);
-    uint4 pieces[kChunkTokens / 4];
-#pragma unroll
-    for (int i = 0; i < kChunkTokens / 4; ++i) {
-      pieces[i] = *reinterpret_cast<const uint4*>(tile + swizzled(4 * i + lane / 8, lane % 8));
-    }
-    barrier_arrive(&memory.out_empty);
-#pragma unroll
-    for (int i = 0; i < kChunkTokens / 4; ++i) {
-      const int row = 4 * i + lane / 8;
-      if (row < left) {
-        *reinterpret_cast<uint4*>(out + 2 * row * p.o_token + lane % 8 * 16) = pieces[i];
-      }
-    }
-    out += 2 * kChunkTokens * p.o_token;
-  }
+  store_halves<kChunkTokens / 4>(
+      p, job, job.half, lane, [&](int) { return tile; },
+      [&](int c) { barrier_wait(&memory.out_full, c & 1); },
+      [&](int) { barrier_arrive(&memory.out_empty); });
 }
 
 /// Descriptor of 16 columns, from 16 `step` on, of a matrix of two tiles of 64 rows.

@@ -67,13 +67,10 @@ __device__ inline Part find_chunk(const SequenceTable& table, int index) {
 
 /// The chunk among all that block `index` of a launch about a slice has; past the last: none.
 __device__ inline int find_slice_chunk(const SequenceTable& table, Slice slice, int index) {
-  if (slice.count == 1) return index;
-  const int each = table.segment_chunks;
-  if (table.count == 1) return slice.index * each + index;
-  const int chunks = chunks_of(table.tokens);
-  const int sequence = index / each;
-  const int chunk = slice.index * each + index - sequence * each;
-  return chunk < chunks ? sequence * chunks + chunk : table.count * chunks;
+  if (slice.chunks == 0) return index;
+  if (table.count == 1) return slice.first + index;
+  const int sequence = index / slice.chunks;
+  return sequence * chunks_of(table.tokens) + slice.first + index - sequence * slice.chunks;
 }
 
 /// Segment `index` among all; no sequence (-1): there is no such segment.
@@ -114,6 +111,20 @@ __device__ inline Part find_segment(const SequenceTable& table, int index) {
   part.tokens = left < most ? left : most;
   part.first = done == 0;
   part.last = done + 1 == segments;
+  return part;
+}
+
+/// What a launch about a slice has of a sequence that is one segment.
+__device__ inline Part find_slice(const SequenceTable& table, Slice slice, int sequence) {
+  Part part = find_segment(table, sequence);
+  const int left = part.tokens - slice.first * kChunkTokens;
+  const int most = slice.chunks * kChunkTokens;
+  part.token += i64{slice.first} * kChunkTokens;
+  part.chunk += slice.first;
+  part.done = slice.first;
+  part.tokens = left < most ? left : most;
+  part.first = slice.first == 0;
+  part.last = left <= most;
   return part;
 }
 

@@ -9,6 +9,10 @@ struct ChunkV1 : linear_attention::ChunkWgmma {
   static std::vector<Tiling> tilings(const GdnPrefill::Problem& problem, const DeviceInfo& device) {
     return head_tilings(problem, device);
   }
+  static std::optional<Refusal> validate(const GdnPrefill::Problem& problem, const Tiling& tiling,
+                                         const DeviceInfo& device) {
+    return validate_head(problem, tiling, device);
+  }
   static Plan plan(const GdnPrefill::Problem& problem, const Tiling& tiling, const DeviceInfo&) {
     return linear_attention::plan_chunks<GdnPrefill>(
         problem, head_kernels("ops/linear_attention/gdn_prefill/sm90/chunk_v1.cu",
