@@ -4,12 +4,15 @@
 
 For sizes whose inputs take long to make on the CPU (`einkorn bench` makes them there). Every
 contender of a row runs on the same inputs, interleaved; a sample is one replay of a CUDA graph of
-calls, between two events, behind an untimed one (../peers/timers.py). Prints one JSON document.
+calls, between two events, behind an untimed one (../peers/timers.py). Beside that, `do_bench`: each
+call alone behind a flush of the L2, as triton.testing.do_bench has it; the calls of a graph
+follow each other, which warms the device until it lowers its clocks. Prints one JSON document.
 """
 
 import argparse
 import dataclasses
 import datetime
+import functools
 import importlib
 import json
 import pathlib
@@ -26,6 +29,7 @@ import einkorn  # noqa: E402
 import torch  # noqa: E402
 from task import Function, Peer, Task  # noqa: E402
 from timers import GraphSample  # noqa: E402
+from triton.testing import do_bench  # noqa: E402
 
 DIM = 128  # K and V
 GATES = {"kda_prefill": "lower_bound", "gdn_prefill": "softplus", "lightning_prefill": "log"}
@@ -127,10 +131,14 @@ def measure(row: Row, seconds: float, with_peers: bool) -> dict[str, Any]:
     out: dict[str, Any] = dataclasses.asdict(row)
     samples: dict[str, GraphSample] = {}
     first: dict[str, torch.Tensor] = {}
+    alone: dict[str, float] = {}
     for peer in peers_of(row, task)[: 2 if with_peers else 1]:
         try:
             function, out[f"{peer.name}_version"] = peer.load()
             first[peer.name] = function(*peer.inputs[0]).clone()
+            alone[peer.name] = do_bench(
+                functools.partial(function, *peer.inputs[0]), return_mode="median"
+            )
             samples[peer.name] = GraphSample(peer, function)
         except Exception as error:  # of a peer: it is reported; of ours: nothing is left to measure
             if peer.name == "einkorn":
@@ -145,6 +153,8 @@ def measure(row: Row, seconds: float, with_peers: bool) -> dict[str, Any]:
             times[name].append(sample.take())
     for name, taken in times.items():
         out[f"{name}_us"] = round(statistics.median(taken), 2)
+        out[f"{name}_least_us"] = round(min(taken), 2)
+        out[f"{name}_do_bench_us"] = round(alone[name] * 1e3, 2)
     return out
 
 
@@ -178,7 +188,7 @@ def main() -> int:
         print(name, said, file=sys.stderr, flush=True)
         torch.cuda.empty_cache()
     document = {
-        "what": "whole calls, microseconds; medians",
+        "what": "whole calls, microseconds; medians, least of the graphs', and by do_bench",
         "device": torch.cuda.get_device_name(0),
         "driver": driver(),
         "versions": {"einkorn": einkorn.__version__, "torch": torch.__version__},

@@ -6,6 +6,7 @@
 // column 8j + 2t + i, g = lane / 4, t = lane % 4.
 
 #include "ops/linear_attention/row_copies.cuh"
+#include "ops/linear_attention/triangle.cuh"
 #include "src/cuda/device/common/mma.cuh"
 #include "src/cuda/device/sm90/bulk.cuh"
 #include "src/cuda/device/sm90/stmatrix.cuh"
@@ -93,6 +94,47 @@ __device__ inline void multiply(float (&d)[32], const u32* a, const char* b, boo
 #pragma unroll
   for (int i = 0; i < kSteps; ++i) {
     wgmma_m64n64k16(d, a + 4 * i, columns_of(tiles, i), add || i > 0);
+  }
+}
+
+/// A record R in a stage: zeros in the place of what its triangles leave out, so that products have
+/// all of the accumulators. (Of half of them, ptxas has all products wait for each other.)
+template <class R>
+struct Staged {
+  static_assert(R::kAttention == R::kInverse + kTriangleBytes);
+  static constexpr int kInverse = R::kInverse;
+  static constexpr int kAttention = R::kAttention + kTriangleGap;
+  static constexpr int kBehind = 2 * kTriangleGap;  ///< more than in the record, behind these
+  static constexpr int kBytes = R::kBytes + kBehind;
+
+  /// By one thread.
+  __device__ static void fetch(char* stage, const unsigned char* record, u64* full) {
+    constexpr int kFirst = R::kInverse + kTriangleTile;
+    constexpr int kSecond = R::kAttention + kTriangleTile;
+    barrier_expect(full, R::kBytes);
+    bulk_load(stage, record, kFirst, full);
+    bulk_load(stage + kFirst + kTriangleGap, record + kFirst, kSecond - kFirst, full);
+    bulk_load(stage + kSecond + kBehind, record + kSecond, R::kBytes - kSecond, full);
+  }
+
+  /// By all threads of a block, before a barrier.
+  __device__ static void clear(char* stage) {
+    for (int i = static_cast<int>(threadIdx.x) * 16; i < kTriangleGap;
+         i += static_cast<int>(blockDim.x) * 16) {
+      *reinterpret_cast<uint4*>(stage + kInverse + kTriangleTile + i) = uint4{0, 0, 0, 0};
+      *reinterpret_cast<uint4*>(stage + kAttention + kTriangleTile + i) = uint4{0, 0, 0, 0};
+    }
+    fence_async_proxy();
+  }
+};
+
+/// d = or += A T^T, T a triangle in a stage.
+__device__ inline void multiply_triangle(float (&d)[32], const u32 (&a)[16], const char* triangle,
+                                         bool add) {
+#pragma unroll
+  for (int i = 0; i < 4; ++i) {
+    const u64 columns = wgmma_descriptor_64(triangle + i / 2 * kTriangleTile) + i % 2 * 2;
+    wgmma_m64n64k16(d, a + 4 * i, columns, add || i > 0);
   }
 }
 

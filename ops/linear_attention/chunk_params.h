@@ -16,36 +16,43 @@ inline constexpr int kPrepareHeadSmem = 33792;  ///< likewise, for HeadRecord
 /// Of the recurrence by wgmma from whole records, over half of V and over all of it.
 inline constexpr int kRecurrenceThreads = 192;
 inline constexpr int kWholeRecurrenceThreads = 384;
+inline constexpr int kRecurrenceSmem = 232448;  ///< bytes, asked for at launch
 inline constexpr int kHeadRecurrenceThreads = 256;
 inline constexpr int kHeadRecurrenceSmem = 186496;  ///< likewise
 inline constexpr int kMergeRows = 4;                ///< rows of V of a merging block
 
-/// The record, in bytes. Matrices of bf16 lie as tiles of rows of 64 elements; the 16-byte pieces
-/// of a row are exchanged as the copy engine's 128-byte swizzle has it, piece p of row r at p ^ r
-/// % 8. G_i is the sum of log2 decays up to token i of the chunk, G of the last token is that of
-/// all. Rows and columns of tokens past the sequence's end are 0, but for the inverse's diagonal.
+/// Bytes of a lower triangle [64][64] of bf16 without the quarter of it that is 0: a tile of 64
+/// rows of the first 32 columns, then one of the last 32 rows of the others. In these rows of 64
+/// bytes piece p of row r is at p ^ r / 2 % 4, as the copy engine's 64-byte swizzle has it.
+inline constexpr int kTriangleBytes = 6144;
+
+/// The record, in bytes. Matrices of bf16 but the triangles lie as tiles of rows of 64 elements;
+/// the 16-byte pieces of a row are exchanged as the copy engine's 128-byte swizzle has it, piece p
+/// of row r at p ^ r % 8. G_i is the sum of log2 decays up to token i of the chunk, G of the last
+/// token is that of all. Rows and columns of tokens past the sequence's end are 0, but for the
+/// inverse's diagonal.
 struct Record {
   static constexpr int kKeys = 0;           ///< beta_i k_i 2^{G_i}, [64 tokens][128]
   static constexpr int kQueries = 16384;    ///< scale q_i 2^{G_i}, [64 tokens][128]
   static constexpr int kUpdates = 32768;    ///< (k_i 2^{G - G_i})^T, [128][64 tokens]
-  static constexpr int kInverse = 49152;    ///< (I + beta k k^T below the diagonal)^-1, [64][64]
-  static constexpr int kAttention = 57344;  ///< scale q k^T up to the diagonal, decayed, [64][64]
-  static constexpr int kDecay = 65536;      ///< 2^G, [128] f32
-  static constexpr int kBetas = 66048;      ///< [64] f32
-  static constexpr int kBytes = 66304;
+  static constexpr int kInverse = 49152;    ///< (I + beta k k^T below the diagonal)^-1, triangle
+  static constexpr int kAttention = 55296;  ///< scale q k^T up to the diagonal, decayed, triangle
+  static constexpr int kDecay = 61440;      ///< 2^G, [128] f32
+  static constexpr int kBetas = 61952;      ///< [64] f32
+  static constexpr int kBytes = 62208;
 };
 
 /// The record where a token's decay is one number a head and the recurrence takes q and k as they
 /// came: what is special of a token is a factor of a row or column of the products.
 struct HeadRecord {
   static constexpr int kInverse = 0;       ///< as above
-  static constexpr int kAttention = 8192;  ///< as above
-  static constexpr int kKeys = 16384;      ///< beta_i, norm of k_i 2^{G_i}, [64] f32
-  static constexpr int kQueries = 16640;   ///< scale, norm of q_i 2^{G_i}, [64] f32
-  static constexpr int kUpdates = 16896;   ///< norm of k_i 2^{G - G_i}, [64] f32
-  static constexpr int kBetas = 17152;     ///< [64] f32
-  static constexpr int kDecay = 17408;     ///< 2^G, f32
-  static constexpr int kBytes = 17536;
+  static constexpr int kAttention = 6144;  ///< as above
+  static constexpr int kKeys = 12288;      ///< beta_i, norm of k_i 2^{G_i}, [64] f32
+  static constexpr int kQueries = 12544;   ///< scale, norm of q_i 2^{G_i}, [64] f32
+  static constexpr int kUpdates = 12800;   ///< norm of k_i 2^{G - G_i}, [64] f32
+  static constexpr int kBetas = 13056;     ///< [64] f32
+  static constexpr int kDecay = 13312;     ///< 2^G, f32
+  static constexpr int kBytes = 13440;
 };
 
 /// Where a sequence begins among all: its first token, chunk, segment and row of checkpoints. One

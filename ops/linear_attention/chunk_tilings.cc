@@ -21,6 +21,21 @@ constexpr double kBothHalves = 1.5;
 /// Of a tuner's slices the shortest, in chunks.
 constexpr std::int64_t kShortestSlice = 8;
 
+/// Steps until the last block of the recurrence ends, of `blocks` for a value head of a sequence:
+/// in waves where all have as many steps, else by the longest chain and by the multiprocessors'
+/// work.
+double recurrence_steps(const PrefillProblem& problem, std::int64_t blocks,
+                        const DeviceInfo& device) {
+  const ChunkSizes sizes(problem);
+  const std::int64_t heads = blocks * problem.value_heads;
+  if (problem.seqs == 0) {
+    const std::int64_t waves = ceil_div(sizes.sequences * heads, device.sm_count);
+    return static_cast<double>(waves * sizes.segment_chunks);
+  }
+  return std::max(static_cast<double>(sizes.segment_chunks),
+                  static_cast<double>(sizes.chunks * heads) / device.sm_count);
+}
+
 /// A stage of the recurrence by mma, bytes: a record, and 64 tokens of V.
 constexpr std::int64_t kMmaStage = Record::kBytes + 2 * kChunkTokens * kChunkDim;
 /// Shared memory that static arrays may take beside it, bytes.
@@ -62,14 +77,12 @@ std::optional<Refusal> ChunkWgmma::validate_head(const PrefillProblem& problem,
 }
 
 ChunkWgmma::Tiling ChunkWgmma::heuristic(const PrefillProblem& problem, const DeviceInfo& device) {
-  const std::int64_t heads = problem.value_heads * problem.sequences();
-  const std::int64_t blocks = 2 * heads;
+  if (problem.segment > 0) return {};
+  if (kBothHalves * recurrence_steps(problem, 1, device) < recurrence_steps(problem, 2, device)) {
+    return {.halves = 1};
+  }
   if (!may_slice(problem)) return {};
-  // Where blocks for halves come in waves, blocks for heads may come in half as many.
-  const auto waves = [&](std::int64_t n) {
-    return static_cast<double>(ceil_div(n, device.sm_count));
-  };
-  if (kBothHalves * waves(heads) < waves(blocks)) return {.halves = 1};
+  const std::int64_t blocks = 2 * problem.value_heads * problem.batch;
   const std::int64_t chunks = chunks_of(problem.tokens);
   // Two slices overlap at their ends alone where the recurrence fills the device.
   if (2 * blocks > device.sm_count) return {.slices = chunks < kLongSlice ? 1 : 2};
@@ -134,7 +147,7 @@ ChunkKernels ChunkWgmma::kernels(const char* file, const char* name, const Tilin
           .growth = tiling.growth,
           .halves = tiling.halves,
           .threads = whole ? kWholeRecurrenceThreads : kRecurrenceThreads,
-          .smem = 232448};
+          .smem = kRecurrenceSmem};
 }
 
 ChunkKernels ChunkWgmma::head_kernels(const char* file, const char* name, const Tiling& tiling) {

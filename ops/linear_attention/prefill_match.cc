@@ -119,7 +119,12 @@ std::int64_t match_segment(const PrefillCall& call, const Sequences& sequences) 
   if (call.split == Split::kOff) return 0;
   const Device device = call.q.device();
   if (call.split == Split::kAuto && device.kind == DeviceKind::kCpu) return 0;
-  return split_segment(sequences, call.value_heads(), device_info(device), call.split, call.op);
+  // Only kda's preparation is worth hiding, and only by sm90/chunk_v1.
+  const DeviceInfo& info = device_info(device);
+  const bool slices =
+      call.channel_gate && !call.cu_seqlens.defined() && info.cc == 90 && call.q.dtype() == kBF16;
+  return split_segment(sequences, call.value_heads(), info, call.split, call.op,
+                       slices ? kHiddenPreparation : 0);
 }
 
 /// The largest power of two up to 16 that divides addresses and strides, bytes.

@@ -47,6 +47,7 @@
 #include "ops/linear_attention/chunk_params.h"
 #include "ops/linear_attention/products.cuh"
 #include "ops/linear_attention/sequence_table.cuh"
+#include "ops/linear_attention/triangle.cuh"
 #include "src/cuda/device/common/cp_async.cuh"
 #include "src/cuda/device/common/math.cuh"
 #include "src/cuda/device/common/mma.cuh"
@@ -238,8 +239,8 @@ __device__ inline void stage_mqk(const float (&d)[2][4], const float (&exact)[2]
         x *= kUnshift;
         y *= kUnshift;
       }
-      const int piece = (j0 / 8 + n) ^ g;  // i0 + i is g modulo 8
-      *reinterpret_cast<u32*>(stage + (i0 + i) * 128 + piece * 16 + t * 4) = pack2<bf16>(x, y);
+      *reinterpret_cast<u32*>(stage + triangle_place(i0 + i, j0 / 8 + n) + t * 4) =
+          pack2<bf16>(x, y);
     }
   }
 }
@@ -340,19 +341,12 @@ __device__ inline void store_block(const float (&d)[2][4], float* to, int lane) 
   }
 }
 
-/// Zeros in the six blocks of mqk above the diagonal, by 4 warps.
+/// Zeros in the two blocks of mqk above the diagonal that a triangle has, by warps 0 and 1.
 __device__ inline void clear_above(unsigned char* mqk, int w, int lane) {
-#pragma unroll
-  for (int n = 0; n < 2; ++n) {
-    const int b = w + 4 * n;
-    if (b < 6) {
-      const int i0 = b < 3 ? 0 : b < 5 ? 1 : 2;
-      const int j0 = b < 3 ? b + 1 : b < 5 ? b - 1 : 3;
-      const int row = i0 * kBlock + lane / 2;
-      const int piece = (j0 * 2 + lane % 2) ^ row % 8;
-      *reinterpret_cast<uint4*>(mqk + row * 128 + piece * 16) = uint4{0, 0, 0, 0};
-    }
-  }
+  if (w >= 2) return;
+  const int row = 2 * w * kBlock + lane / 2;
+  const int piece = 2 * (2 * w + 1) + lane % 2;
+  *reinterpret_cast<uint4*>(mqk + triangle_place(row, piece)) = uint4{0, 0, 0, 0};
 }
 
 /// The updates of 2 channels and a block's tokens to where they are staged.
@@ -380,7 +374,7 @@ __device__ inline void store_updates(unsigned char* to, const unsigned char* sha
 /// And staged mqk.
 __device__ inline void store_attention(unsigned char* to, const unsigned char* shared, int thread) {
 #pragma unroll
-  for (int n = 0; n < 4; ++n) {
+  for (int n = 0; n < kTriangleBytes / 2048; ++n) {
     const int place = (n * 128 + thread) * 16;
     store_once(to + place, *reinterpret_cast<const uint4*>(shared + kMqkStageAt + place));
   }
@@ -419,19 +413,20 @@ __device__ inline void store_inverse(unsigned char* to, float* inverse, int thre
   }
   named_barrier(1, 128);
 
+  // Two halves of the first tile, and the second.
 #pragma unroll
-  for (int n = 0; n < 4; ++n) {
-    const int row = thread / 8 + n * 16;
-    const int piece = thread % 8;
+  for (int n = 0; n < 3; ++n) {
+    const int row = thread / 4 + (n == 0 ? 0 : 32);
+    const int piece = thread % 4 + (n == 2 ? 4 : 0);
     uint4 out{0, 0, 0, 0};
-    if (piece / 2 <= n) {
+    if (piece * 8 <= row) {
       const float4* from = reinterpret_cast<const float4*>(inverse + row * kRow + piece * 8);
       const float4 x = from[0];
       const float4 y = from[1];
       out = {pack2<bf16>(x.x, x.y), pack2<bf16>(x.z, x.w), pack2<bf16>(y.x, y.y),
              pack2<bf16>(y.z, y.w)};
     }
-    store_once(to + row * 128 + (piece ^ row % 8) * 16, out);
+    store_once(to + triangle_place(row, piece), out);
   }
 }
 
@@ -544,8 +539,9 @@ __device__ inline ChunkTokens find_tokens(const SequenceTable& sequences, int ch
 
 /// The block's chunk among all.
 __device__ inline int chunk_of_block(const PrepareParams& p) {
-  return find_slice_chunk(p.sequences, p.slice,
-                          static_cast<int>(blockIdx.z * gridDim.y + blockIdx.y));
+  return find_chunk_of_block(p.sequences, p.slice,
+                             static_cast<int>(blockIdx.z * gridDim.y + blockIdx.y),
+                             static_cast<int>(gridDim.z * gridDim.y));
 }
 
 /// Both products of a diagonal block whose decays are too wide for factors, into mqk and Akk. Lanes
@@ -601,8 +597,7 @@ __device__ inline void stage_diagonal_exactly(const PrepareParams& p, const floa
     const float q_norm = kL2norm ? norms[(i0 + i) * 2] : p.scale;
     const float k_norm = kL2norm ? norms[(i0 + i) * 2 + 1] : 1.0f;
     if (half == 0) {
-      const int piece = (i0 + j) / 8 ^ i % 8;
-      *reinterpret_cast<bf16*>(mqk + (i0 + i) * 128 + piece * 16 + j % 8 * 2) =
+      *reinterpret_cast<bf16*>(mqk + triangle_place(i0 + i, (i0 + j) / 8) + j % 8 * 2) =
           from_float<bf16>(i >= j ? q_all * q_norm * norm : 0.0f);
     } else {
       akk[(i0 + i) * kRow + i0 + j] = i > j ? k_all * k_norm * norm * betas[i0 + i] : 0.0f;

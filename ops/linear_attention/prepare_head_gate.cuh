@@ -107,8 +107,7 @@ __device__ inline void stage_decayed(const float (&d)[kQ + kK][2][4], unsigned c
       if constexpr (kQ) {
         const float x = i >= j ? d[0][n][2 * h] * norms[2 * i] * factor[0] : 0.0f;
         const float y = i >= j + 1 ? d[0][n][2 * h + 1] * norms[2 * i] * factor[1] : 0.0f;
-        const int piece = (j0 / 8 + n) ^ g;  // i is g modulo 8
-        *reinterpret_cast<u32*>(mqk + i * 128 + piece * 16 + t * 4) = pack2<bf16>(x, y);
+        *reinterpret_cast<u32*>(mqk + triangle_place(i, j0 / 8 + n) + t * 4) = pack2<bf16>(x, y);
       }
       if constexpr (kK) {
         const float x = i > j ? d[kQ][n][2 * h] * beta * factor[0] : 0.0f;

@@ -38,7 +38,7 @@ struct HeadRecurrenceMemory {
 };
 static_assert(HeadRecurrenceMemory<3>::kControl + sizeof(HeadRecurrenceMemory<3>) <=
                   kHeadRecurrenceSmem &&
-              HeadRecord::kBytes <= HeadRecurrenceMemory<3>::kQueries);
+              recurrence_detail::Staged<HeadRecord>::kBytes <= HeadRecurrenceMemory<3>::kQueries);
 
 namespace recurrence_detail {
 
@@ -60,10 +60,7 @@ __device__ inline void load_tokens(const RecurrenceParams& p, const Job& job, ch
     if (c >= kStages) barrier_wait(&memory.empty[stage], (c / kStages - 1) & 1);
     char* const to = shared + stage * M::kStage;
     const int left = job.part.tokens - c * kChunkTokens;
-    if (which == 1 && lane == 0) {
-      barrier_expect(full, HeadRecord::kBytes);
-      bulk_load(to, record, HeadRecord::kBytes, full);
-    }
+    if (which == 1 && lane == 0) Staged<HeadRecord>::fetch(to, record, full);
     if (which < 2) {
       copy_rows<16>(rows, to, left, lane);
     } else if (has_values) {
@@ -103,7 +100,8 @@ __device__ inline void run_head_chain(const RecurrenceParams& p, const Job& job,
     }
   };
   const auto factors_of = [&](const char* stage, int part, int j) {
-    return *reinterpret_cast<const float2*>(stage + part + (8 * j + 2 * t) * 4);
+    return *reinterpret_cast<const float2*>(stage + part + Staged<HeadRecord>::kBehind +
+                                            (8 * j + 2 * t) * 4);
   };
   const auto wait_for_stage = [&](int c) {
     barrier_wait(&memory.full[c % kStages], (c / kStages) & 1);
@@ -127,12 +125,13 @@ __device__ inline void run_head_chain(const RecurrenceParams& p, const Job& job,
       }
     }
     wgmma_fence();
-    multiply<4>(x, values, stage + HeadRecord::kInverse, false);
-    multiply<4>(x, values_low, stage + HeadRecord::kInverse, true);
+    multiply_triangle(x, values, stage + Staged<HeadRecord>::kInverse, false);
+    multiply_triangle(x, values_low, stage + Staged<HeadRecord>::kInverse, true);
     wgmma_commit();
     if constexpr (kOutput) multiply<8>(o, rounded.high, stage + M::kQueries, false);
     wgmma_commit();
-    const float decay = *reinterpret_cast<const float*>(stage + HeadRecord::kDecay);
+    const float decay =
+        *reinterpret_cast<const float*>(stage + HeadRecord::kDecay + Staged<HeadRecord>::kBehind);
 #pragma unroll
     for (int i = 0; i < 64; ++i) s[i] *= decay;
     // For the queries' product as well: what S was in bf16 takes registers until it is done.
@@ -166,8 +165,8 @@ __device__ inline void run_head_chain(const RecurrenceParams& p, const Job& job,
         }
       }
       wgmma_fence();
-      multiply<4>(o, values, stage + HeadRecord::kAttention, true);
-      multiply<4>(o, values_low, stage + HeadRecord::kAttention, true);
+      multiply_triangle(o, values, stage + Staged<HeadRecord>::kAttention, true);
+      multiply_triangle(o, values_low, stage + Staged<HeadRecord>::kAttention, true);
     }
     wgmma_commit();
     wgmma_wait<1>();
@@ -202,6 +201,7 @@ __device__ inline void head_recurrence(const RecurrenceParams& p) {
   constexpr bool kOutput = kPass == Pass::kWhole;
   extern __shared__ __align__(1024) char shared[];
   auto& memory = *reinterpret_cast<M*>(shared + M::kControl);
+  for (int i = 0; i < kStages; ++i) Staged<HeadRecord>::clear(shared + i * M::kStage);
   if (threadIdx.x == 0) init_barriers<kStages>(memory, 1 + (kOutput ? 3 : 2) * 32);
   __syncthreads();
   wait_for_previous_kernel();

@@ -15,6 +15,7 @@
 // once read, are the place where its columns of O are turned around.
 
 #include "ops/linear_attention/recurrence_parts.cuh"
+#include "ops/linear_attention/triangle.cuh"
 #include "src/cuda/device/common/cp_async.cuh"
 #include "src/cuda/device/common/mma.cuh"
 #include "src/cuda/device/common/pdl.cuh"
@@ -29,13 +30,13 @@ inline constexpr int kWarpStage = kWarpStageValues + 2 * kChunkTokens * 128;
 
 namespace recurrence_detail {
 
-/// d += A B^T, of 16 rows and columns of A, `left`, and 16 kPairs rows of B, 128 bytes each.
-template <int kPairs>
+/// d += A B^T, of 16 rows and columns of A, `left`, and 16 kPairs rows of B, kRowBytes each.
+template <int kPairs, int kRowBytes = 128>
 __device__ inline void multiply_step(float* d, const u32 (&left)[4], const char* rows) {
 #pragma unroll
   for (int pair = 0; pair < kPairs; ++pair) {
     u32 four[4];
-    ldmatrix(four, rows + pair * 16 * 128);
+    ldmatrix(four, rows + pair * 16 * kRowBytes);
     const u32 b[2][2] = {{four[0], four[1]}, {four[2], four[3]}};
 #pragma unroll
     for (int i = 0; i < 2; ++i) {
@@ -60,6 +61,27 @@ __device__ inline void multiply_parts(float* d, const u32 (&a)[16], const u32 (&
                         a_low[4 * step + 3]};
     multiply_step<kPairs>(d, high, tile + operand_row(step, lane));
     multiply_step<kPairs>(d, low, tile + operand_row(step, lane));
+  }
+}
+
+/// The same of rows kFirst, 0 or 32, to kEnd of a triangle.
+template <int kFirst, int kEnd>
+__device__ inline void multiply_triangle(float* d, const u32 (&a)[16], const u32 (&a_low)[16],
+                                         const char* triangle, int lane) {
+#pragma unroll
+  for (int step = 0; step < 4; ++step) {
+    const u32 high[4] = {a[4 * step], a[4 * step + 1], a[4 * step + 2], a[4 * step + 3]};
+    const u32 low[4] = {a_low[4 * step], a_low[4 * step + 1], a_low[4 * step + 2],
+                        a_low[4 * step + 3]};
+    const int first = (step < 2 ? kFirst : 32) + lane % 8 + lane / 16 * 8;
+    const char* rows = triangle + triangle_place(first, 2 * step + lane / 8 % 2);
+    if (step < 2) {
+      multiply_step<(kEnd - kFirst) / 16, 64>(d, high, rows);
+      multiply_step<(kEnd - kFirst) / 16, 64>(d, low, rows);
+    } else if (kEnd > 32) {
+      multiply_step<2, 64>(d + (32 - kFirst) / 2, high, rows);
+      multiply_step<2, 64>(d + (32 - kFirst) / 2, low, rows);
+    }
   }
 }
 
@@ -201,7 +223,7 @@ __device__ inline void warp_recurrence(const RecurrenceParams& p) {
       }
     }
     float u[32] = {};
-    multiply_parts<4>(u, left, left_low, stage + Record::kInverse, lane);
+    multiply_triangle<0, 64>(u, left, left_low, stage + Record::kInverse, lane);
 #pragma unroll
     for (int i = 0; i < 16; ++i) split(u[2 * i], u[2 * i + 1], left[i], left_low[i]);
     if constexpr (kOutput) {
@@ -209,10 +231,14 @@ __device__ inline void warp_recurrence(const RecurrenceParams& p) {
                      // By halves of the tokens, for want of registers.
 #pragma unroll
       for (int half = 0; half < 2; ++half) {
-        const char* rows = stage + half * 32 * 128;
         float o[16] = {};
-        multiply_state<false>(o, s, rows + Record::kQueries, lane);
-        multiply_parts<2>(o, left, left_low, rows + Record::kAttention, lane);
+        multiply_state<false>(o, s, stage + half * 32 * 128 + Record::kQueries, lane);
+        const char* const attention = stage + Record::kAttention;
+        if (half == 0) {
+          multiply_triangle<0, 32>(o, left, left_low, attention, lane);
+        } else {
+          multiply_triangle<32, 64>(o, left, left_low, attention, lane);
+        }
         store_columns(p, job, tile + half * 32 * 128, o, c * kChunkTokens + half * 32, warp, lane);
       }
     }

@@ -48,15 +48,16 @@ struct RecurrenceMemory {
   u64 out[kTiles];     // O has taken V's place
   u64 taken[kTiles];   // and has left it
 };
-static_assert(RecurrenceMemory<3, 1>::kBytes <= 232448 &&
-              RecurrenceMemory<3, 2>::kBytes <= 232448 &&
-              Record::kBytes + sizeof(RecurrenceMemory<3, 1>) <= RecurrenceMemory<3, 1>::kStage);
+static_assert(RecurrenceMemory<3, 1>::kBytes <= kRecurrenceSmem &&
+              RecurrenceMemory<3, 2>::kBytes <= kRecurrenceSmem &&
+              recurrence_detail::Staged<Record>::kBytes + sizeof(RecurrenceMemory<3, 1>) <=
+                  RecurrenceMemory<3, 1>::kStage);
 
 namespace recurrence_detail {
 
 template <int kStages, int kGroups>
 __device__ inline auto& barriers_of(char* shared) {
-  return *reinterpret_cast<RecurrenceMemory<kStages, kGroups>*>(shared + Record::kBytes);
+  return *reinterpret_cast<RecurrenceMemory<kStages, kGroups>*>(shared + Staged<Record>::kBytes);
 }
 
 /// The warp that fetches a half of V, and the one of the first half the records, too.
@@ -73,9 +74,8 @@ __device__ inline void fetch(const RecurrenceParams& p, const Job& job, char* sh
       p.records + (job.part.chunk * p.value_heads + job.head) * Record::kBytes;
   const auto fetch_record = [&](int c) {
     if (has_records && c < job.chunks) {
-      u64* const full = &memory.full[c % kStages];
-      barrier_expect(full, Record::kBytes);
-      bulk_load(shared + c % kStages * Memory::kStage, record, Record::kBytes, full);
+      Staged<Record>::fetch(shared + c % kStages * Memory::kStage, record,
+                            &memory.full[c % kStages]);
     }
     record += record_stride;
   };
@@ -140,18 +140,20 @@ __device__ inline void run_chain(const RecurrenceParams& p, const Job& job, char
     }
     u32 values_low[16];
     wgmma_wait<0>();
-    const auto* betas = reinterpret_cast<const float2*>(stage + Record::kBetas);
+    const auto* betas =
+        reinterpret_cast<const float2*>(stage + Record::kBetas + Staged<Record>::kBehind);
 #pragma unroll
     for (int i = 0; i < 16; ++i) {
       subtract(values[i], values_low[i], betas[i / 2 * 4 + t], x[2 * i], x[2 * i + 1], {1, 1});
     }
     wgmma_fence();
-    multiply<4>(x, values, stage + Record::kInverse, false);
-    multiply<4>(x, values_low, stage + Record::kInverse, true);
+    multiply_triangle(x, values, stage + Staged<Record>::kInverse, false);
+    multiply_triangle(x, values_low, stage + Staged<Record>::kInverse, true);
     wgmma_commit();
     if constexpr (kOutput) multiply<8>(o, rounded.high, stage + Record::kQueries, false);
     wgmma_commit();
-    const auto* decay = reinterpret_cast<const float2*>(stage + Record::kDecay);
+    const auto* decay =
+        reinterpret_cast<const float2*>(stage + Record::kDecay + Staged<Record>::kBehind);
 #pragma unroll
     for (int j = 0; j < 16; ++j) {
       const float2 pair = decay[4 * j + t];
@@ -171,8 +173,8 @@ __device__ inline void run_chain(const RecurrenceParams& p, const Job& job, char
     update(stage, u_low);
     wgmma_commit();
     if constexpr (kOutput) {
-      multiply<4>(o, u, stage + Record::kAttention, true);
-      multiply<4>(o, u_low, stage + Record::kAttention, true);
+      multiply_triangle(o, u, stage + Staged<Record>::kAttention, true);
+      multiply_triangle(o, u_low, stage + Staged<Record>::kAttention, true);
     }
     wgmma_commit();
     wgmma_wait<1>();
@@ -212,6 +214,9 @@ __device__ inline void recurrence(const RecurrenceParams& p) {
   using namespace recurrence_detail;
   extern __shared__ __align__(1024) char shared[];
   auto& memory = barriers_of<kStages, kGroups>(shared);
+  for (int i = 0; i < kStages; ++i) {
+    Staged<Record>::clear(shared + i * RecurrenceMemory<kStages, kGroups>::kStage);
+  }
   if (threadIdx.x == 0) {
     for (u64& barrier : memory.full) barrier_init(&barrier, 1);
     for (u64& barrier : memory.values) barrier_init(&barrier, kGroups * 32);

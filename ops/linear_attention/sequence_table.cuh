@@ -65,12 +65,18 @@ __device__ inline Part find_chunk(const SequenceTable& table, int index) {
   return part;
 }
 
-/// The chunk among all that block `index` of a launch about a slice has; past the last: none.
-__device__ inline int find_slice_chunk(const SequenceTable& table, Slice slice, int index) {
-  if (slice.chunks == 0) return index;
-  if (table.count == 1) return slice.first + index;
-  const int sequence = index / slice.chunks;
-  return sequence * chunks_of(table.tokens) + slice.first + index - sequence * slice.chunks;
+/// The chunk among all that block `index` of `blocks` of a launch has; past the last: none. Chunks
+/// come last first, of all sequences side by side: the recurrence begins with what has just been
+/// written, and much of it is still in the L2 cache.
+__device__ inline int find_chunk_of_block(const SequenceTable& table, Slice slice, int index,
+                                          int blocks) {
+  if (table.starts != nullptr) return blocks - 1 - index;
+  const int all = chunks_of(table.tokens);
+  const int first = slice.chunks > 0 ? slice.first : 0;
+  const int chunks = slice.chunks > 0 ? slice.chunks : all;
+  const int row = table.count == 1 ? index : index / table.count;
+  if (row >= chunks) return table.count * all;
+  return (index - row * table.count) * all + first + chunks - 1 - row;
 }
 
 /// Segment `index` among all; no sequence (-1): there is no such segment.

@@ -25,6 +25,7 @@ constexpr double kStart = 13;         // a pass: its launch, first loads, states
 constexpr double kPartialStep = 1.1;  // of the first pass
 constexpr double kSegmentStep = 1.1;  // of the pass that gives the result
 constexpr double kMergeStep = 4.5;    // a segment's state carried on
+constexpr double kBusyStep = 1.1;     // of a whole run beside which chunks are prepared
 // Cut only for a gain that other devices and lengths will not undo.
 constexpr double kWorthwhile = 0.85;
 
@@ -151,7 +152,7 @@ Verdict forced(const Sequences& sequences, const Load& load, std::int64_t value_
 }
 
 Verdict judge(const Sequences& sequences, std::int64_t value_heads, const DeviceInfo& device,
-              Split mode, std::string_view who) {
+              Split mode, std::string_view who, double hidden) {
   if (mode == Split::kOff) return {.ground = Ground::kOff};
   if (mode == Split::kForce) check_force(device, who);
   if (device.device.kind == DeviceKind::kCpu) return {.ground = Ground::kCpu};
@@ -160,12 +161,14 @@ Verdict judge(const Sequences& sequences, std::int64_t value_heads, const Device
   if (load.longest < 2 * kShortestSegment) {
     return {.ground = Ground::kShort, .longest = load.longest};
   }
-  const double whole = whole_steps(load, value_heads, device.sm_count);
+  const double whole =
+      whole_steps(load, value_heads, device.sm_count) * (hidden > 0 ? kBusyStep : 1);
   // Work that fills the device to the end of the longest chain leaves nothing to win.
   if (load.total * kBlocksPerHead * value_heads >= load.longest * device.sm_count) {
     return {.ground = Ground::kFull, .whole = whole};
   }
-  const Cut cut = best_cut(sequences, load, value_heads, device.sm_count, kShortestSegment);
+  Cut cut = best_cut(sequences, load, value_heads, device.sm_count, kShortestSegment);
+  cut.steps += hidden * static_cast<double>(load.total * value_heads) / device.sm_count;
   return {.ground = Ground::kSteps,
           .whole = whole,
           .cut = cut,
@@ -195,24 +198,25 @@ std::string reason_of(const Verdict& verdict) {
 }  // namespace
 
 std::int64_t split_segment(const Sequences& sequences, std::int64_t value_heads,
-                           const DeviceInfo& device, Split mode, std::string_view who) {
-  const Verdict verdict = judge(sequences, value_heads, device, mode, who);
+                           const DeviceInfo& device, Split mode, std::string_view who,
+                           double hidden) {
+  const Verdict verdict = judge(sequences, value_heads, device, mode, who, hidden);
   return verdict.enabled ? verdict.cut.chunks * kChunk : 0;
 }
 
 Decision split_policy(const Sequences& sequences, std::int64_t value_heads,
-                      const DeviceInfo& device, Split mode, std::string_view who) {
-  const Verdict verdict = judge(sequences, value_heads, device, mode, who);
+                      const DeviceInfo& device, Split mode, std::string_view who, double hidden) {
+  const Verdict verdict = judge(sequences, value_heads, device, mode, who, hidden);
   std::string reason = reason_of(verdict);
   if (!verdict.enabled) return {.reason = std::move(reason)};
   return {true, verdict.cut.chunks * kChunk, verdict.cut.segments, std::move(reason)};
 }
 
 Decision split_policy(std::span<const std::int64_t> lengths, std::int64_t value_heads,
-                      const DeviceInfo& device, Split mode, std::string_view who) {
+                      const DeviceInfo& device, Split mode, std::string_view who, double hidden) {
   std::vector<std::int64_t> bounds{0};
   for (const std::int64_t length : lengths) bounds.push_back(bounds.back() + length);
-  return split_policy(Sequences(std::move(bounds)), value_heads, device, mode, who);
+  return split_policy(Sequences(std::move(bounds)), value_heads, device, mode, who, hidden);
 }
 
 std::vector<Segment> segments_of(const Sequences& sequences, std::int64_t segment) {

@@ -56,19 +56,26 @@ class NotSplittable : public Error {
   explicit NotSplittable(std::string message) : Error(ErrorKind::kValue, std::move(message)) {}
 };
 
+/// What `hidden` is where whole sequences are gone through in slices (chunk_plan.h).
+inline constexpr double kHiddenPreparation = 3.4;
+
 /// The decision for sequences of these lengths. Depends on nothing but its arguments, none of which
-/// need be here. NotSplittable: mode is force, and no sequence has two chunks or the device is a
-/// CPU; `who` begins its message.
+/// need be here. `hidden`: what preparing a chunk for a value head takes of a multiprocessor, in
+/// steps of the recurrence, where a whole run has that beside its steps; a cut one has it before
+/// them. NotSplittable: mode is force, and no sequence has two chunks or the device is a CPU; `who`
+/// begins its message.
 Decision split_policy(std::span<const std::int64_t> lengths, std::int64_t value_heads,
-                      const DeviceInfo& device, Split mode, std::string_view who = "split_policy");
+                      const DeviceInfo& device, Split mode, std::string_view who = "split_policy",
+                      double hidden = 0);
 Decision split_policy(const Sequences& sequences, std::int64_t value_heads,
-                      const DeviceInfo& device, Split mode, std::string_view who = "split_policy");
+                      const DeviceInfo& device, Split mode, std::string_view who = "split_policy",
+                      double hidden = 0);
 
 /// The segment of that decision, tokens, without its reason: nothing is formatted or allocated
 /// unless it throws. On the path of every call.
 std::int64_t split_segment(const Sequences& sequences, std::int64_t value_heads,
                            const DeviceInfo& device, Split mode,
-                           std::string_view who = "split_policy");
+                           std::string_view who = "split_policy", double hidden = 0);
 
 /// All sequences cut after every `segment` tokens, in order; an empty sequence has no segment.
 std::vector<Segment> segments_of(const Sequences& sequences, std::int64_t segment);

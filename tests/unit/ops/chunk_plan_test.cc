@@ -194,6 +194,10 @@ TEST(ChunkPlan, ABlockForBothHalves) {
   EXPECT_EQ(halves("batch=2 tokens=8192 heads=64"), 1);  // 256 do not, and 128 for heads do
   EXPECT_EQ(halves("batch=2 tokens=8192 heads=80"), 2);  // 320 in 3 waves, 160 in 2
   EXPECT_EQ(halves("batch=4 tokens=8192 heads=64"), 1);
+  // Packed ones by the work of all: 138 chunks of 64 heads on 132 multiprocessors.
+  EXPECT_EQ(halves("tokens=8192 seqs=10 longest=4096 heads=64"), 1);
+  EXPECT_EQ(halves("tokens=8192 seqs=10 longest=8000 heads=32"), 2);
+  EXPECT_EQ(halves("tokens=8192 heads=128 segment=4096"), 2);
   EXPECT_TRUE(ChunkWgmma::validate(problem, {.halves = 3}, h200));
   EXPECT_FALSE(ChunkWgmma::validate(problem, {.halves = 1}, h200));
   EXPECT_TRUE(ChunkWgmma::validate_head(problem, {.halves = 1}, h200));

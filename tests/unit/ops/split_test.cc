@@ -74,6 +74,19 @@ TEST(SplitPolicy, LeavesAloneWhatFillsTheDevice) {
   EXPECT_FALSE(decide({65536}, 32).enabled);
 }
 
+TEST(SplitPolicy, KnowsWhatAWholeRunHides) {
+  const DeviceInfo h200 = find_device_info("h200");
+  const auto decide_with = [&](std::int64_t value_heads, double hidden) {
+    return split_policy(Lengths{1 << 20}, value_heads, h200, Split::kAuto, "test", hidden);
+  };
+  // 32 of 132 multiprocessors have a block: cut, these work more, but wait for all chunks first.
+  EXPECT_TRUE(decide_with(16, 0).enabled);
+  const Decision whole = decide_with(16, kHiddenPreparation);
+  EXPECT_FALSE(whole.enabled) << whole.reason;
+  // 8 have one: worth the wait.
+  EXPECT_TRUE(decide_with(4, kHiddenPreparation).enabled);
+}
+
 TEST(SplitPolicy, LeavesAloneWhatIsShort) {
   const Decision decision = decide({900, 64, 0}, 1);
   EXPECT_FALSE(decision.enabled);

@@ -21,6 +21,15 @@ __device__ inline u64 wgmma_descriptor(const void* tile) {
          static_cast<u64>((shared_address(tile) & 0x3ffff) >> 4);
 }
 
+/// Of a B that lies in rows of 64 bytes along K, 16-byte pieces swizzled by row / 2 % 4 (the copy
+/// engine's 64-byte swizzle), aligned to 512 bytes. The next 16 of K are 32 bytes on.
+__device__ inline u64 wgmma_descriptor_64(const void* tile) {
+  constexpr u64 kRows8 = 512 >> 4;
+  constexpr u64 kSwizzle64 = 2;
+  return (kSwizzle64 << 62) | (kRows8 << 32) | (u64{1} << 16) |
+         static_cast<u64>((shared_address(tile) & 0x3ffff) >> 4);
+}
+
 /// Of a B that lies in rows of 128 bytes along N, for the transposed product: rows of K follow each
 /// other, 64 of N wide and swizzled as above; the next 64 of N are `columns64` bytes on. The next
 /// 16 of K are 2048 bytes on (PTX ISA, "Matrix descriptor": leading dimension N, stride between
