@@ -79,7 +79,11 @@ std::optional<Column> predictions(std::span<const Candidate> candidates) {
     if (!(one.predicted_us > 0)) return std::nullopt;
     out.push_back(one.predicted_us);
   }
-  return out.empty() ? std::nullopt : log_column(std::move(out));
+  if (out.empty()) return std::nullopt;
+  const auto [low, high] = std::ranges::minmax(out);
+  // Scaled to a full column, differences that mean nothing would be as wide as those of a field.
+  if (low > high * (1 - kPredictionsTied)) return std::nullopt;
+  return log_column(std::move(out));
 }
 
 }  // namespace

@@ -33,9 +33,15 @@ double expected_improvement(const Guess& guess, double best) {
 ModelSearch::ModelSearch(std::span<const Candidate> candidates)
     : features_(features(candidates)),
       order_(by_prediction(candidates)),
-      predicted_(
-          std::ranges::any_of(candidates, [](const auto& one) { return one.predicted_us > 0; })),
-      seen_(candidates.size(), false) {}
+      seen_(candidates.size(), false),
+      is_better_predicted_(is_better_predicted(candidates)) {}
+
+bool ModelSearch::is_better_predicted(std::span<const Candidate> candidates) const {
+  if (order_.size() < 2) return false;
+  const double best = candidates[order_[1]].predicted_us;
+  const double heuristic = candidates[order_[0]].predicted_us;
+  return best > 0 && (!(heuristic > 0) || best < heuristic * (1 - kPredictionsTied));
+}
 
 std::size_t ModelSearch::first_points() const {
   const std::size_t columns = features_.empty() ? 0 : features_[0].size();
@@ -95,19 +101,17 @@ std::size_t ModelSearch::most_promising(std::vector<Told>& guessed) const {
 }
 
 std::optional<std::size_t> ModelSearch::next(std::vector<Told>& guessed) {
+  if (order_.empty()) return std::nullopt;
   std::size_t index = seen_.size();
-  if (proposed_ == 0 || (proposed_ == 1 && predicted_)) {
-    for (const std::size_t i : order_) {
-      if (seen_[i]) continue;
-      index = i;
-      break;
-    }
+  if (!seen_[order_[0]]) {
+    index = order_[0];
+  } else if (is_better_predicted_ && !seen_[order_[1]]) {
+    index = order_[1];
   } else {
     index = told_.size() + guessed.size() < first_points() ? farthest() : most_promising(guessed);
   }
   if (index >= seen_.size()) return std::nullopt;
   seen_[index] = true;
-  ++proposed_;
   return index;
 }
 

@@ -8,10 +8,10 @@ namespace einkorn::tune {
 
 /// Bayesian optimisation over a list: a Gaussian process of the logarithm of time over the
 /// tilings' features, and the candidate of the largest expected improvement next (Jones, Schonlau
-/// and Welch 1998). The first few are the heuristic's choice, the best predicted one, and those
-/// farthest from all before. A failed candidate counts as the slowest seen, which keeps the search
-/// away from its neighbours. Of several proposals at once each takes those before as measured as
-/// guessed.
+/// and Welch 1998). The first few are the heuristic's choice, the best predicted one where that is
+/// not as good as the heuristic's, and those farthest from all before. A failed candidate counts as
+/// the slowest seen, which keeps the search away from its neighbours. Of several proposals at once
+/// each takes those before as measured as guessed.
 class ModelSearch final : public Search {
  public:
   explicit ModelSearch(std::span<const Candidate> candidates);
@@ -25,6 +25,7 @@ class ModelSearch final : public Search {
     std::optional<double> log_us;
   };
 
+  bool is_better_predicted(std::span<const Candidate> candidates) const;
   std::size_t first_points() const;
   std::size_t farthest() const;
   /// The largest expected improvement over what was told and `guessed`; adds its own guess.
@@ -33,10 +34,9 @@ class ModelSearch final : public Search {
 
   std::vector<std::vector<double>> features_;
   std::vector<std::size_t> order_;  ///< by prediction
-  bool predicted_ = false;
   std::vector<bool> seen_;
   std::vector<Told> told_;
-  std::size_t proposed_ = 0;
+  bool is_better_predicted_ = false;  ///< another one than the heuristic's choice
 };
 
 }  // namespace einkorn::tune

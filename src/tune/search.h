@@ -46,6 +46,10 @@ std::unique_ptr<Search> make_search(Strategy strategy, std::span<const Candidate
 /// the end.
 std::vector<std::size_t> by_prediction(std::span<const Candidate> candidates);
 
+/// Predictions closer than this do not tell candidates apart: where all move the same bytes, the
+/// first of them by prediction is one like any other.
+inline constexpr double kPredictionsTied = 0.01;
+
 /// How many of `count` candidates a budget of trials is by default: all of up to kSmall, else, with
 /// the model, a fifth, but not fewer than kFewest.
 std::size_t default_trials(Strategy strategy, std::size_t count);

@@ -83,7 +83,9 @@ class Session {
 /// Candidates that race against each other at a time: each keeps a graph and its own flush buffer
 /// on the device.
 inline constexpr std::size_t kBatch = 16;
-/// With the model: few enough that its guesses learn, enough to be worth a race.
-inline constexpr std::size_t kModelBatch = 3;
+/// With the model, whose guesses are better for each one that it knows: of five in two batches only
+/// two would be chosen by what was measured. Another race with the best so far takes ten samples or
+/// so of it: a tenth of what building and checking a candidate does.
+inline constexpr std::size_t kModelBatch = 1;
 
 }  // namespace einkorn::tune

@@ -12,14 +12,18 @@ struct Guess {
   double deviation = 0;  ///< of the function itself, without the noise of a measurement
 };
 
-/// Rasmussen and Williams 2006, algorithm 2.1, with a Matérn kernel (nu = 5/2): smooth, but less
-/// so than times of kernels never are. Length scales, one a column, and the noise are those of a
-/// small grid under which the points are likeliest, searched a column at a time.
+/// Rasmussen and Williams 2006, algorithm 2.1, with Matérn kernels (nu = 5/2): smooth, but less
+/// so than times of kernels never are. Most of the variance is a sum of functions of one column
+/// each (Duvenaud, Nickisch and Rasmussen 2011): what a column does is then known from a few
+/// points, also where the others differ. Length scales, one a column, and the noise are those of a
+/// small grid under which the points are likeliest, searched a column at a time; the variance has
+/// a prior.
 class Surrogate {
  public:
   using Row = std::vector<double>;
 
-  /// Rows of equal length, columns within [0, 1], as many values as rows, at least one.
+  /// Rows of equal length, columns within [0, 1], as many values as rows, at least one: logarithms
+  /// of times, which the prior is for.
   Surrogate(std::vector<Row> rows, std::span<const double> values);
 
   Guess at(const Row& row) const;

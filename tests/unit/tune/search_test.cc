@@ -86,6 +86,11 @@ TEST(Search, PredictionsOrderTheList) {
   EXPECT_EQ(make_search(Strategy::kModel, list, 1)->propose(2), (std::vector<std::size_t>{0, 3}));
 }
 
+TEST(ModelSearch, PredictionsThatTellNothingApartAreNotFollowed) {
+  const std::vector<Candidate> list{{"a=1", 5}, {"a=2", 4.99}, {"a=8", 5}, {"a=4", 5}};
+  EXPECT_EQ(make_search(Strategy::kModel, list, 1)->propose(2), (std::vector<std::size_t>{0, 2}));
+}
+
 TEST(Search, SmallAndStrangeSpacesWork) {
   for (const Strategy strategy : {Strategy::kExhaustive, Strategy::kRandom, Strategy::kModel}) {
     EXPECT_TRUE(make_search(strategy, {}, 1)->propose(3).empty());
@@ -118,7 +123,8 @@ TEST(ModelSearch, FindsOneWithinTwoPercentInAFifthOfTheTrials) {
     share += static_cast<double>(needed) / static_cast<double>(surface.us.size()) / kSurfaces;
   }
   RecordProperty("mean_share_of_trials", std::to_string(share));
-  EXPECT_GE(found, kSurfaces - 2) << "mean share of trials: " << share;
+  EXPECT_GE(found, kSurfaces - 1) << "mean share of trials: " << share;
+  EXPECT_LT(share, 0.07);
 }
 
 TEST(ModelSearch, IsBetterThanChance) {
@@ -159,6 +165,17 @@ TEST(Surrogate, GoesThroughItsPointsAndIsUnsureElsewhere) {
   EXPECT_GT(model.at({0.25}).deviation, model.at({0.5}).deviation);
   const std::vector<double> flat{3.0, 3.0};
   EXPECT_NEAR(Surrogate({{0.0}, {1.0}}, flat).at({0.3}).mean, 3.0, 1e-6);
+}
+
+TEST(Surrogate, WhatColumnsDoAddsUp) {
+  const std::vector<double> values{0.0, -0.2, -0.2};
+  const Surrogate model({{0, 0}, {1, 0}, {0, 1}}, values);
+  EXPECT_LT(model.at({1, 1}).mean, -0.21);
+}
+
+TEST(Surrogate, TwoEqualTimesDoNotSayThatAllAre) {
+  const std::vector<double> values{3.0, 3.0};
+  EXPECT_GT(Surrogate({{0.0}, {1.0}}, values).at({0.5}).deviation, 0.001);
 }
 
 }  // namespace
