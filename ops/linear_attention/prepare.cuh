@@ -38,11 +38,10 @@
 // keys repeat), and put together by tf32 products, whose results stay in registers as the next
 // operand.
 //
-// Work of a block in instructions of a warp, counted in the SASS of sm_90: loads and gates 4,250,
-// norms and ends 1,900, elements 5,900 (46 for 2 channels of a token), triangular products 3,200,
-// inverse and output 3,000; 18,250 of 25,200 that a multiprocessor issues in the 3.6 us that its
-// share of the memory's time is. 1,024 of them go to the special function unit, 2,048 cycles of
-// 6,300.
+// Work of a block, by ncu: 17,000 instructions of a warp, 59 % of what a multiprocessor issues
+// meanwhile, and 4,700 wavefronts of shared memory; with global accesses the L1 is at 75 %, DRAM at
+// 57 %. A third of the instructions are the elements', 45 for 2 channels of a token; a quarter of a
+// block's time is over before its gates have come.
 
 #include "ops/linear_attention/chunk_params.h"
 #include "ops/linear_attention/products.cuh"

@@ -9,8 +9,8 @@
 // It is laid out as recurrence_wgmma.cuh, whose chain it is: S^T [V][K] in registers, always the
 // products' left side, q, k and the triangles the right one in shared memory. Idea: factors scale
 // columns of products, or U's registers, so that k serves as rows for the first product and
-// transposed, by its descriptor, for the last, and neither k nor q is written anew: 17 KB a chunk
-// go to memory and back for 66.
+// transposed, by its descriptor, for the last, and neither k nor q is written anew: 13 KB a chunk
+// go to memory and back for 62.
 //
 // Warps 4 to 6 fetch q, k (and the record) and V; warp 7 takes O to where it belongs.
 

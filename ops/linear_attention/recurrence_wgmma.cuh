@@ -14,7 +14,7 @@
 // in f32.
 //
 // What enters a product as bf16 and has a rounding of its own at each step, V - keys S and U,
-// enters as a sum of two bf16 numbers. The tensor cores have the time: a step waits for its 74 KB
+// enters as a sum of two bf16 numbers. The tensor cores have the time: a step waits for its 70 KB
 // more than for them.
 //
 // Two groups share what is fetched, and one multiplies while the other waits for its own results:
