@@ -50,15 +50,19 @@ __device__ inline u32 operand_row(int step, int lane) {
   return swizzled(lane % 8 + lane / 16 * 8, step * 2 + lane / 8 % 2);
 }
 
+/// A's registers for 16 columns from 16 `step` on.
+__device__ inline const u32 (&columns_of(const u32 (&a)[16], int step))[4] {
+  return *reinterpret_cast<const u32(*)[4]>(a + 4 * step);
+}
+
 /// d += (A + A low) B^T, both of 64 columns.
 template <int kPairs>
 __device__ inline void multiply_parts(float* d, const u32 (&a)[16], const u32 (&a_low)[16],
                                       const char* tile, int lane) {
 #pragma unroll
   for (int step = 0; step < 4; ++step) {
-    const u32 high[4] = {a[4 * step], a[4 * step + 1], a[4 * step + 2], a[4 * step + 3]};
-    const u32 low[4] = {a_low[4 * step], a_low[4 * step + 1], a_low[4 * step + 2],
-                        a_low[4 * step + 3]};
+    const u32(&high)[4] = columns_of(a, step);
+    const u32(&low)[4] = columns_of(a_low, step);
     multiply_step<kPairs>(d, high, tile + operand_row(step, lane));
     multiply_step<kPairs>(d, low, tile + operand_row(step, lane));
   }
@@ -70,9 +74,8 @@ __device__ inline void multiply_triangle(float* d, const u32 (&a)[16], const u32
                                          const char* triangle, int lane) {
 #pragma unroll
   for (int step = 0; step < 4; ++step) {
-    const u32 high[4] = {a[4 * step], a[4 * step + 1], a[4 * step + 2], a[4 * step + 3]};
-    const u32 low[4] = {a_low[4 * step], a_low[4 * step + 1], a_low[4 * step + 2],
-                        a_low[4 * step + 3]};
+    const u32(&high)[4] = columns_of(a, step);
+    const u32(&low)[4] = columns_of(a_low, step);
     const int first = (step < 2 ? kFirst : 32) + lane % 8 + lane / 16 * 8;
     const char* rows = triangle + triangle_place(first, 2 * step + lane / 8 % 2);
     if (step < 2) {
