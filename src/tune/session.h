@@ -84,8 +84,8 @@ class Session {
 /// on the device.
 inline constexpr std::size_t kBatch = 16;
 /// With the model, whose guesses are better for each one that it knows: of five in two batches only
-/// two would be chosen by what was measured. Another race with the best so far takes ten samples or
-/// so of it: a tenth of what building and checking a candidate does.
+/// two would be chosen by what was measured. What it costs is that the best so far races with each:
+/// samples, where building and checking a candidate take most of the time.
 inline constexpr std::size_t kModelBatch = 1;
 
 }  // namespace einkorn::tune
