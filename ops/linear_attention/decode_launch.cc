@@ -79,10 +79,11 @@ int min_blocks(int registers, int threads) {
   return std::max(1, kRegisters / (threads * ((registers + 7) / 8 * 8)));
 }
 
-/// 64 bytes of f32 state in whole warps: the shape in which the assembler, left to itself, saves
-/// registers and does not spill, 56 on sm_90 for KDA, so that more blocks are there.
+/// 64 bytes of f32 state in whole warps, and not in few: the shape in which the assembler, left to
+/// itself, saves registers and does not spill, 56 on sm_90 for KDA, so that more blocks are there.
 bool is_left_alone(const DecodeProblem& problem, const DecodeRows::Tiling& tiling) {
-  return tiling.lanes == 32 && problem.state_dtype == kF32 && problem.key_dim * tiling.rows == 512;
+  return tiling.lanes == 32 && tiling.warps > 2 && problem.state_dtype == kF32 &&
+         problem.key_dim * tiling.rows == 512;
 }
 
 std::int64_t columns_of_block(const DecodeProblem& problem, const DecodeColumns::Tiling& tiling) {
@@ -137,10 +138,13 @@ std::vector<DecodeRows::Tiling> DecodeRows::tilings(const DecodeProblem& problem
   };
   for (int lanes = most_lanes; lanes >= 4 && lanes >= most_lanes / 4; lanes /= 2) {
     const int own_bytes = static_cast<int>(problem.key_dim) / lanes * bits(problem.state_dtype) / 8;
-    // The first is the default; small blocks are for few sequences.
-    for (const int bytes : {kStateBytes, 2 * kStateBytes, kStateBytes / 2}) {
-      for (const int warps : {4, 8, 2}) add({lanes, std::max(1, bytes / own_bytes), warps});
-    }
+    const auto rows = [&](int bytes) { return std::max(1, bytes / own_bytes); };
+    add({lanes, rows(kStateBytes), 4});
+    add({lanes, rows(2 * kStateBytes), 4});
+    add({lanes, rows(kStateBytes), 8});
+    // Smaller blocks, for few sequences.
+    add({lanes, rows(kStateBytes), 2});
+    if (lanes == most_lanes) add({lanes, rows(kStateBytes / 2), 4});
     if (out.empty()) add({lanes, 1, 1});
   }
   return out;
