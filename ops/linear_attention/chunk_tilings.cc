@@ -44,6 +44,31 @@ constexpr std::int64_t kSystemSmem = 1024;
 /// Whether sequences can be gone through slice by slice: they are of one length, and run whole.
 bool may_slice(const PrefillProblem& problem) { return problem.seqs == 0 && problem.segment == 0; }
 
+/// All that differ, the heuristic's first.
+std::vector<ChunkWgmma::Tiling> all_tilings(const PrefillProblem& problem,
+                                            const ChunkWgmma::Tiling& best,
+                                            std::initializer_list<int> residents,
+                                            std::initializer_list<int> halves) {
+  std::vector<ChunkWgmma::Tiling> out = {best};
+  const auto add = [&](int slices, int growth) {
+    for (const int half : halves) {
+      for (const int resident : residents) {
+        const ChunkWgmma::Tiling one{
+            .resident = resident, .halves = half, .slices = slices, .growth = growth};
+        if (one != best) out.push_back(one);
+      }
+    }
+  };
+  add(1, 100);
+  if (!may_slice(problem)) return out;
+  for (int slices = 2; chunks_of(problem.tokens) / slices >= kShortestSlice && slices <= 16;
+       slices *= 2) {
+    add(slices, 100);
+    add(slices, 150);
+  }
+  return out;
+}
+
 }  // namespace
 
 std::optional<Refusal> ChunkWgmma::supports(const PrefillProblem& problem, const DeviceInfo&) {
@@ -95,35 +120,6 @@ ChunkWgmma::Tiling ChunkWgmma::heuristic(const PrefillProblem& problem, const De
   // may be the shortest.
   return {.resident = 2, .slices = slices, .growth = few ? 150 : 100};
 }
-
-namespace {
-
-/// All that differ, the heuristic's first.
-std::vector<ChunkWgmma::Tiling> all_tilings(const PrefillProblem& problem,
-                                            const ChunkWgmma::Tiling& best,
-                                            std::initializer_list<int> residents,
-                                            std::initializer_list<int> halves) {
-  std::vector<ChunkWgmma::Tiling> out = {best};
-  const auto add = [&](int slices, int growth) {
-    for (const int half : halves) {
-      for (const int resident : residents) {
-        const ChunkWgmma::Tiling one{
-            .resident = resident, .halves = half, .slices = slices, .growth = growth};
-        if (one != best) out.push_back(one);
-      }
-    }
-  };
-  add(1, 100);
-  if (!may_slice(problem)) return out;
-  for (int slices = 2; chunks_of(problem.tokens) / slices >= kShortestSlice && slices <= 16;
-       slices *= 2) {
-    add(slices, 100);
-    add(slices, 150);
-  }
-  return out;
-}
-
-}  // namespace
 
 std::vector<ChunkWgmma::Tiling> ChunkWgmma::tilings(const PrefillProblem& problem,
                                                     const DeviceInfo& device) {

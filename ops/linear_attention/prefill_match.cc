@@ -4,6 +4,8 @@
 
 #include <einkorn/registry.h>
 
+#include "ops/linear_attention/chunk_params.h"
+
 namespace einkorn::linear_attention {
 namespace {
 
@@ -101,6 +103,13 @@ void check_overlaps(const PrefillCall& call) {
   apart(checkpoints, final_state);
 }
 
+/// Whether whole sequences are gone through in slices: only kda's preparation is worth hiding, and
+/// only kda_prefill/sm90/chunk_v1 does it, for what it serves.
+bool hides_preparation(const PrefillCall& call, const DeviceInfo& device) {
+  return call.channel_gate && !call.cu_seqlens.defined() && device.cc == 90 &&
+         call.q.dtype() == kBF16 && call.q.size(3) == kChunkDim && call.v.size(3) == kChunkDim;
+}
+
 /// Tokens of a segment; 0: sequences run whole.
 std::int64_t match_segment(const PrefillCall& call, const Sequences& sequences) {
   check_choice(call.op, "split", call.split);
@@ -119,12 +128,9 @@ std::int64_t match_segment(const PrefillCall& call, const Sequences& sequences) 
   if (call.split == Split::kOff) return 0;
   const Device device = call.q.device();
   if (call.split == Split::kAuto && device.kind == DeviceKind::kCpu) return 0;
-  // Only kda's preparation is worth hiding, and only by sm90/chunk_v1.
   const DeviceInfo& info = device_info(device);
-  const bool slices =
-      call.channel_gate && !call.cu_seqlens.defined() && info.cc == 90 && call.q.dtype() == kBF16;
   return split_segment(sequences, call.value_heads(), info, call.split, call.op,
-                       slices ? kHiddenPreparation : 0);
+                       hides_preparation(call, info) ? kHiddenPreparation : 0);
 }
 
 /// The largest power of two up to 16 that divides addresses and strides, bytes.

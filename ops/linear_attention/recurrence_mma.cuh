@@ -50,21 +50,24 @@ __device__ inline u32 operand_row(int step, int lane) {
   return swizzled(lane % 8 + lane / 16 * 8, step * 2 + lane / 8 % 2);
 }
 
-/// A's registers for 16 columns from 16 `step` on.
-__device__ inline const u32 (&columns_of(const u32 (&a)[16], int step))[4] {
-  return *reinterpret_cast<const u32(*)[4]>(a + 4 * step);
+/// d += (A + A low) B^T of 16 columns of A, from 16 `step` on.
+template <int kPairs, int kRowBytes = 128>
+__device__ inline void multiply_both(float* d, const u32 (&a)[16], const u32 (&a_low)[16], int step,
+                                     const char* rows) {
+  const auto left = [step](const u32(&all)[16]) -> const u32(&)[4] {
+    return *reinterpret_cast<const u32(*)[4]>(all + 4 * step);
+  };
+  multiply_step<kPairs, kRowBytes>(d, left(a), rows);
+  multiply_step<kPairs, kRowBytes>(d, left(a_low), rows);
 }
 
-/// d += (A + A low) B^T, both of 64 columns.
+/// Of all 64.
 template <int kPairs>
 __device__ inline void multiply_parts(float* d, const u32 (&a)[16], const u32 (&a_low)[16],
                                       const char* tile, int lane) {
 #pragma unroll
   for (int step = 0; step < 4; ++step) {
-    const u32(&high)[4] = columns_of(a, step);
-    const u32(&low)[4] = columns_of(a_low, step);
-    multiply_step<kPairs>(d, high, tile + operand_row(step, lane));
-    multiply_step<kPairs>(d, low, tile + operand_row(step, lane));
+    multiply_both<kPairs>(d, a, a_low, step, tile + operand_row(step, lane));
   }
 }
 
@@ -72,18 +75,17 @@ __device__ inline void multiply_parts(float* d, const u32 (&a)[16], const u32 (&
 template <int kFirst, int kEnd>
 __device__ inline void multiply_triangle(float* d, const u32 (&a)[16], const u32 (&a_low)[16],
                                          const char* triangle, int lane) {
+  const auto rows = [&](int first, int step) {
+    return triangle + triangle_place(first + lane % 8 + lane / 16 * 8, 2 * step + lane / 8 % 2);
+  };
 #pragma unroll
-  for (int step = 0; step < 4; ++step) {
-    const u32(&high)[4] = columns_of(a, step);
-    const u32(&low)[4] = columns_of(a_low, step);
-    const int first = (step < 2 ? kFirst : 32) + lane % 8 + lane / 16 * 8;
-    const char* rows = triangle + triangle_place(first, 2 * step + lane / 8 % 2);
-    if (step < 2) {
-      multiply_step<(kEnd - kFirst) / 16, 64>(d, high, rows);
-      multiply_step<(kEnd - kFirst) / 16, 64>(d, low, rows);
-    } else if (kEnd > 32) {
-      multiply_step<2, 64>(d + (32 - kFirst) / 2, high, rows);
-      multiply_step<2, 64>(d + (32 - kFirst) / 2, low, rows);
+  for (int step = 0; step < 2; ++step) {
+    multiply_both<(kEnd - kFirst) / 16, 64>(d, a, a_low, step, rows(kFirst, step));
+  }
+  if constexpr (kEnd > 32) {
+#pragma unroll
+    for (int step = 2; step < 4; ++step) {
+      multiply_both<2, 64>(d + (32 - kFirst) / 2, a, a_low, step, rows(32, step));
     }
   }
 }

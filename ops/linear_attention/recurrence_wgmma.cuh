@@ -83,6 +83,7 @@ __device__ inline void fetch(const RecurrenceParams& p, const Job& job, char* sh
   values.from += group * kChunkDim;
   const auto fetch_values = [&](int c) {
     if (!has_values || c >= job.chunks) return;
+    // Few at once, and of O's stores below, where registers were given away.
     copy_rows<8, kGroups == 1 ? 16 : 2>(values, shared + c % kTiles * Memory::kTile,
                                         job.part.tokens - c * kChunkTokens, lane);
     barrier_arrive_after_copies(&memory.values[c % kTiles]);
@@ -244,7 +245,7 @@ __device__ inline void recurrence(const RecurrenceParams& p) {
     fetch<kStages, kGroups, kPass>(p, job, shared, group, lane);
   } else if constexpr (kPass == Pass::kWhole) {
     using Memory = RecurrenceMemory<kStages, kGroups>;
-    store_halves<kGroups == 1 ? 16 : 2>(
+    store_half<kGroups == 1 ? 16 : 2>(
         p, job, job.half + group, lane,
         [&](int c) {
           return shared + Memory::kValues + c % Memory::kTiles * Memory::kTile + group * kTile;

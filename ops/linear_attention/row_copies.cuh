@@ -61,8 +61,8 @@ __device__ inline void copy_rows(const Rows& rows, char* stage, int left, int la
 /// Takes a half of O, chunk by chunk, from where `tile_of(c)` says, after `wait(c)`, to where it
 /// belongs, kAtOnce steps of 4 rows at once; `taken(c)` follows when a tile may be overwritten.
 template <int kAtOnce, class TileOf, class Wait, class Taken>
-__device__ inline void store_halves(const RecurrenceParams& p, const Job& job, int half, int lane,
-                                    TileOf tile_of, Wait wait, Taken taken) {
+__device__ inline void store_half(const RecurrenceParams& p, const Job& job, int half, int lane,
+                                  TileOf tile_of, Wait wait, Taken taken) {
   constexpr int kSteps = kChunkTokens / 4;
   const i64 token = 2 * p.o_token;
   char* out =
@@ -96,7 +96,7 @@ __device__ inline void store_halves(const RecurrenceParams& p, const Job& job, i
 template <class Memory>
 __device__ inline void store_loop(const RecurrenceParams& p, const Job& job, const char* tile,
                                   Memory& memory, int lane) {
-  store_halves<kChunkTokens / 4>(
+  store_half<kChunkTokens / 4>(
       p, job, job.half, lane, [&](int) { return tile; },
       [&](int c) { barrier_wait(&memory.out_full, c & 1); },
       [&](int) { barrier_arrive(&memory.out_empty); });
