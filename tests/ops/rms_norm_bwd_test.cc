@@ -1,8 +1,11 @@
 // rms_norm_bwd beyond its cases: in place, overlaps, no rows, infinities, sizes.
 
+#include <algorithm>
 #include <limits>
 #include <string>
+#include <string_view>
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <einkorn/cuda.h>
@@ -27,7 +30,8 @@ TEST(RmsNormBwd, InPlace) {
   for (const char* keys :
        {"rows=9 cols=1024 dtype=bf16 residual=bf16", "rows=2000 cols=128 dtype=f32 residual=f32",
         "rows=9 cols=515 dtype=f16 residual=f16 layout=row_strided align=2 rstd=true",
-        "rows=70 cols=40000 dtype=bf16 residual=bf16"}) {
+        "rows=70 cols=40000 dtype=bf16 residual=bf16",
+        "rows=1500 cols=4096 dtype=bf16 residual=bf16"}) {
     const CaseData data = make_data(entry(), keys);
     auto& args = args_of<RmsNormBwd>(data);
     args.dx = args.dy;
@@ -133,6 +137,33 @@ TEST(RmsNormBwd, PlansRepeat) {
         }
       }
     }
+  }
+}
+
+/// Where bulk copies serve, and that how a row is shared out follows from its length alone.
+TEST(RmsNormBwd, RingsAreForLongAlignedRows) {
+  const auto bulk = std::ranges::find(entry().variants, "rms_norm_bwd/sm90/bulk_v1", &Variant::id);
+  if (bulk == entry().variants.end()) GTEST_SKIP() << "built without sm90";
+  const DeviceInfo info = find_device_info("h100");
+  const auto parse = [](std::string_view keys) {
+    return entry().op->parse(split_key_values(keys));
+  };
+  const auto reason = [&](std::string_view keys) {
+    return refusal_of(**bulk, parse(keys).get(), info).value_or(Refusal{}).reason;
+  };
+  EXPECT_EQ(reason("cols=4096 dtype=bf16 residual=f32"), "");
+  EXPECT_EQ(reason("cols=16384 dtype=bf16 residual=bf16"), "");
+  EXPECT_EQ(reason("cols=8192 dtype=f32"), "");
+  EXPECT_THAT(reason("cols=128 dtype=bf16"), testing::StartsWith("a row of 256 bytes < "));
+  EXPECT_THAT(reason("cols=4096 dtype=bf16 align=8"), testing::StartsWith("align 8 < 16"));
+  EXPECT_THAT(reason("cols=4100 dtype=f32 weight=bf16 align=16"),
+              testing::HasSubstr("4100 bf16 elements is not a multiple of 16 bytes"));
+  EXPECT_THAT(reason("cols=32768 dtype=bf16"), testing::HasSubstr("a ring of two does not fit"));
+  for (const char* keys : {" cols=4096 dtype=bf16", " cols=7168 dtype=bf16 residual=f32"}) {
+    const auto of_rows = [&](int rows) {
+      return (*bulk)->tilings(parse(fmt::format("rows={}{}", rows, keys)).get(), info);
+    };
+    EXPECT_EQ(of_rows(2), of_rows(16384)) << keys;
   }
 }
 
