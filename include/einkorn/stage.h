@@ -51,7 +51,7 @@ constexpr int registers_under_bounds(int threads, int min_blocks = 1) {
 }
 
 /// Largest block of kernel parameters that a stage may have, bytes.
-inline constexpr std::size_t kMaxParamBytes = 512;
+inline constexpr std::size_t kMaxParamBytes = 1024;
 /// Largest arguments of an op that a plan may embed, bytes.
 inline constexpr std::size_t kMaxArgsBytes = 4096;
 /// What a workspace, and each part of one, is aligned to, bytes.

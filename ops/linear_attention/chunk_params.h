@@ -3,6 +3,8 @@
 // Parameters of the kernels that work on chunks of 64 tokens, shared by host and device code, and
 // the record that says of a chunk and value head what the recurrence needs.
 
+#include "src/cuda/device/sm90/tensor_map.h"
+
 namespace einkorn::linear_attention {
 
 inline constexpr int kChunkTokens = 64;
@@ -10,8 +12,8 @@ inline constexpr int kChunkDim = 128;  ///< K and V
 
 inline constexpr int kStartsThreads = 256;
 inline constexpr int kPrepareThreads = 256;
-inline constexpr int kPrepareSmem = 54304;      ///< bytes, asked for at launch
-inline constexpr int kPrepareWideSmem = 70688;  ///< likewise, with f32 gates
+inline constexpr int kPrepareSmem = 54320;      ///< bytes, asked for at launch
+inline constexpr int kPrepareWideSmem = 70704;  ///< likewise, with f32 gates
 inline constexpr int kPrepareHeadSmem = 33792;  ///< likewise, for HeadRecord
 /// Of the recurrence by wgmma from whole records, over half of V and over all of it.
 inline constexpr int kRecurrenceThreads = 192;
@@ -76,11 +78,17 @@ struct SequenceTable {
 /// Which chunks of each sequence a launch is about, where parts of a sequence follow each other so
 /// that preparing one goes on beside the recurrence over the one before. Sequences are then of the
 /// same length, and the launches of a stream in this order: prepare 0, recurrence 0, prepare 1,
-/// recurrence 1, ...
+/// recurrence 1, ... How far a recurrence is, the next one reads in words of its own
+/// (progress.cuh).
 struct Slice {
   int first;
   int chunks;  ///< 0: a launch is about all
 };
+
+/// Words of a sequence and value head about its progress through slices: chunks that the recurrence
+/// has done, of each 16 rows of V, and chunks prepared.
+inline constexpr int kProgressWords = 16;
+inline constexpr int kProgressPrepared = 8;
 
 struct StartsParams {
   const void* bounds;  ///< [count + 1], i32 or, wide, i64
@@ -92,6 +100,7 @@ struct StartsParams {
 };
 
 struct PrepareParams {
+  static constexpr bool kMapped = false;
   const void* q;
   const void* k;
   const void* g;
@@ -99,7 +108,9 @@ struct PrepareParams {
   const float* a_log;             ///< [value heads], or null: factor 1
   const float* dt_bias;           ///< [value heads][128], or null: 0
   unsigned char* records;         ///< [chunks][value heads]
+  unsigned* progress;             ///< of slices: [sequences][value heads][kProgressWords]
   unsigned long long records_at;  ///< bytes from the workspace's begin; so every `_at`
+  unsigned long long progress_at;
   SequenceTable sequences;
   long long q_token, k_token, g_token, beta_token;  ///< elements from token to token
   long long q_head, k_head, g_head, beta_head;      ///< and from head to head
@@ -108,6 +119,15 @@ struct PrepareParams {
   Slice slice;
   float scale;
   float lower_bound;
+};
+
+/// For prepare where the copy engine brings q, k and the gates.
+struct MappedPrepareParams : PrepareParams {
+  static constexpr bool kMapped = true;
+  TensorMap q_map;  ///< of all tokens, boxes of 64 tokens and half of a head's channels
+  TensorMap k_map;
+  TensorMap g_map;
+  int mapped;  ///< 0: the driver could not make the maps
 };
 
 struct RecurrenceParams {
@@ -121,9 +141,10 @@ struct RecurrenceParams {
   void* checkpoints;    ///< [rows][value heads], states, or null
   /// States as [V][K] in f32: what each segment begins with, or, of slices, what the last one left;
   /// and, of cut sequences, what a segment makes of nothing and of the identity.
-  float* carried;  ///< [segments][value heads]
-  float* partial;  ///< [segments][value heads][2]
-  unsigned long long records_at, carried_at, partial_at;
+  float* carried;      ///< [segments][value heads]
+  float* partial;      ///< [segments][value heads][2]
+  unsigned* progress;  ///< of slices: [sequences][value heads][kProgressWords]
+  unsigned long long records_at, carried_at, partial_at, progress_at;
   SequenceTable sequences;
   long long q_token, k_token, v_token, o_token;
   long long q_head, k_head, v_head, o_head;

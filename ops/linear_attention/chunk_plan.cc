@@ -7,7 +7,6 @@
 #include <fmt/format.h>
 
 #include "ops/launch.h"
-#include "ops/linear_attention/strides.h"
 
 namespace einkorn::linear_attention {
 namespace {
@@ -24,12 +23,6 @@ SequenceTable sequence_table(const PrefillProblem& problem, const ChunkSizes& si
   table.segment_chunks = static_cast<int>(sizes.segment_chunks);
   table.checkpoint_chunks = static_cast<int>(problem.checkpoint_every / kChunk);
   return table;
-}
-
-/// From how far a part is from the workspace's begin to where it is.
-template <class T>
-T* at(std::byte* workspace, std::size_t offset) {
-  return reinterpret_cast<T*>(workspace + offset);
 }
 
 }  // namespace
@@ -72,10 +65,6 @@ std::size_t starts_bytes(const PrefillProblem& problem) {
   return workspace_part(sizeof(SequenceStart) * static_cast<std::size_t>(problem.seqs + 1));
 }
 
-const SequenceStart* bound_starts(const PrefillCall& call, const std::byte* workspace) {
-  return call.cu_seqlens.defined() ? reinterpret_cast<const SequenceStart*>(workspace) : nullptr;
-}
-
 ChunkScratch::ChunkScratch(const PrefillProblem& problem, const ChunkKernels& kernels) {
   const ChunkSizes sizes(problem);
   const auto heads = static_cast<std::size_t>(problem.value_heads);
@@ -89,6 +78,10 @@ ChunkScratch::ChunkScratch(const PrefillProblem& problem, const ChunkKernels& ke
   const auto states = static_cast<std::size_t>(sizes.segments) * heads * kStateBytes;
   if (sizes.cut || kernels.slices > 1) carried = part(states);
   if (sizes.cut) partial = part(2 * states);
+  if (kernels.slices > 1) {
+    progress =
+        part(static_cast<std::size_t>(sizes.sequences) * heads * kProgressWords * sizeof(unsigned));
+  }
 }
 
 std::optional<Refusal> refuse_chunks(const PrefillProblem& problem) {
@@ -127,8 +120,10 @@ StartsParams starts_params(const PrefillProblem& problem) {
 PrepareParams prepare_params(const PrefillProblem& problem, const ChunkKernels& kernels,
                              Slice slice) {
   PrepareParams params{};
+  const ChunkScratch scratch(problem, kernels);
   params.sequences = sequence_table(problem, ChunkSizes(problem));
-  params.records_at = ChunkScratch(problem, kernels).records;
+  params.records_at = scratch.records;
+  params.progress_at = scratch.progress;
   params.value_heads = static_cast<int>(problem.value_heads);
   params.group = static_cast<int>(problem.value_heads / problem.heads);
   params.slice = slice;
@@ -143,58 +138,11 @@ RecurrenceParams recurrence_params(const PrefillProblem& problem, const ChunkKer
   params.records_at = scratch.records;
   params.carried_at = scratch.carried;
   params.partial_at = scratch.partial;
+  params.progress_at = scratch.progress;
   params.value_heads = static_cast<int>(problem.value_heads);
   params.group = static_cast<int>(problem.value_heads / problem.heads);
   params.slice = slice;
   return params;
-}
-
-void bind_starts(const PrefillCall& call, std::byte* workspace, StartsParams& params) {
-  params.bounds = call.cu_seqlens.data();
-  params.wide = call.cu_seqlens.dtype() == kI64 ? 1 : 0;
-  params.starts = at<SequenceStart>(workspace, 0);
-}
-
-void bind_prepare(const PrefillCall& call, std::byte* workspace, PrepareParams& params) {
-  params.q = call.q.data();
-  params.k = call.k.data();
-  params.g = call.g.data();
-  params.beta = call.beta.data();
-  params.a_log = call.a_log.data_as<const float>();
-  params.dt_bias = call.dt_bias.data_as<const float>();
-  params.records = at<unsigned char>(workspace, params.records_at);
-  params.sequences.starts = bound_starts(call, workspace);
-  bind_strides(call.q, params.q_token, params.q_head);
-  bind_strides(call.k, params.k_token, params.k_head);
-  // A gate of numbers a head has its heads side by side, as beta has.
-  if (call.channel_gate) {
-    bind_strides(call.g, params.g_token, params.g_head);
-  } else {
-    params.g_token = cuda::row_stride(call.g);
-    params.g_head = 1;
-  }
-  params.beta_token = cuda::row_stride(call.beta);
-  params.beta_head = 1;
-  params.scale = static_cast<float>(call.used_scale());
-  params.lower_bound = static_cast<float>(call.lower_bound);
-}
-
-void bind_recurrence(const PrefillCall& call, std::byte* workspace, RecurrenceParams& params) {
-  params.records = at<const unsigned char>(workspace, params.records_at);
-  params.q = call.q.data();
-  params.k = call.k.data();
-  params.v = call.v.data();
-  params.o = call.o.data();
-  params.initial = call.initial_state.data();
-  params.final = call.final_state.data();
-  params.checkpoints = call.checkpoints.data();
-  params.carried = at<float>(workspace, params.carried_at);
-  params.partial = at<float>(workspace, params.partial_at);
-  params.sequences.starts = bound_starts(call, workspace);
-  bind_strides(call.q, params.q_token, params.q_head);
-  bind_strides(call.k, params.k_token, params.k_head);
-  bind_strides(call.v, params.v_token, params.v_head);
-  bind_strides(call.o, params.o_token, params.o_head);
 }
 
 Cost prepare_cost(const PrefillKind& kind, const PrefillProblem& problem,
@@ -306,6 +254,9 @@ std::string prepare_entry(const PrefillKind& kind, const PrefillProblem& problem
                                                   problem.l2norm,
                                                   kernels.resident};
   if (kind.channel_gate) {
+    arguments.insert(arguments.begin(), kernels.mapped
+                                            ? "einkorn::linear_attention::MappedPrepareParams"
+                                            : "einkorn::linear_attention::PrepareParams");
     return jit::instantiate("einkorn::linear_attention::prepare_chunks", arguments);
   }
   arguments.emplace_back(kernels.head_record);

@@ -46,6 +46,7 @@ struct ChunkScratch {
   std::size_t records = 0;
   std::size_t carried = 0;
   std::size_t partial = 0;
+  std::size_t progress = 0;
   std::size_t bytes = 0;  ///< all of it
 };
 
@@ -66,6 +67,7 @@ struct ChunkKernels {
   int static_smem = 0;     ///< and without being asked
   bool pdl = true;
   bool head_record = false;  ///< the record is HeadRecord
+  bool mapped = false;       ///< the copy engine brings what preparing reads
 
   std::size_t record_bytes() const { return head_record ? HeadRecord::kBytes : Record::kBytes; }
 };
@@ -85,6 +87,8 @@ RecurrenceParams recurrence_params(const PrefillProblem& problem, const ChunkKer
 /// Write what depends on the call.
 void bind_starts(const PrefillCall& call, std::byte* workspace, StartsParams& params);
 void bind_prepare(const PrefillCall& call, std::byte* workspace, PrepareParams& params);
+void bind_mapped_prepare(const PrefillCall& call, std::byte* workspace,
+                         MappedPrepareParams& params);
 void bind_recurrence(const PrefillCall& call, std::byte* workspace, RecurrenceParams& params);
 
 /// What the stages do, of all slices together, for predictions.
@@ -136,12 +140,21 @@ LaunchStage starts_stage(const PrefillProblem& problem, const char* file, bool p
 template <class C>
 LaunchStage prepare_stage(const PrefillProblem& problem, const ChunkKernels& kernels, Slice slice) {
   using Args = typename C::Args;
-  LaunchStage stage = launch_stage<Args, PrepareParams>(
-      "prepare", kernels.file, prepare_entry(C::kKind, problem, kernels),
-      prepare_launch(C::kKind, problem, kernels, slice), prepare_params(problem, kernels, slice),
-      [](const Args& args, std::byte* workspace, PrepareParams& params) {
-        bind_prepare(prefill_call<C>(args), workspace, params);
-      });
+  const std::string entry = prepare_entry(C::kKind, problem, kernels);
+  const cuda::Launch launch = prepare_launch(C::kKind, problem, kernels, slice);
+  MappedPrepareParams params{};
+  static_cast<PrepareParams&>(params) = prepare_params(problem, kernels, slice);
+  LaunchStage stage =
+      kernels.mapped ? launch_stage<Args, MappedPrepareParams>(
+                           "prepare", kernels.file, entry, launch, params,
+                           [](const Args& args, std::byte* workspace, MappedPrepareParams& bound) {
+                             bind_mapped_prepare(prefill_call<C>(args), workspace, bound);
+                           })
+                     : launch_stage<Args, PrepareParams>(
+                           "prepare", kernels.file, entry, launch, params,
+                           [](const Args& args, std::byte* workspace, PrepareParams& bound) {
+                             bind_prepare(prefill_call<C>(args), workspace, bound);
+                           });
   stage.needs = prepare_needs(kernels);
   stage.cost = share_of(prepare_cost(C::kKind, problem, kernels), problem, slice);
   return stage;
@@ -236,6 +249,10 @@ struct ChunkWgmma {
   static std::optional<Refusal> validate_head(const PrefillProblem& problem, const Tiling& tiling,
                                               const DeviceInfo& device);
   static ChunkKernels head_kernels(const char* file, const char* name, const Tiling& tiling);
+
+ private:
+  static std::optional<Refusal> validate_common(const PrefillProblem& problem,
+                                                const Tiling& tiling);
 };
 
 struct ChunkMma {

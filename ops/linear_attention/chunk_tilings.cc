@@ -10,12 +10,16 @@ namespace einkorn::linear_attention {
 namespace {
 
 /// Chunks of a slice, below which starting it costs more than it hides: beside few blocks of the
-/// recurrence, beside up to half a device of them, and where they fill it; and slices, above which
-/// nothing more is won (docs/devlog/20261128-linear_attention.md).
+/// recurrence, beside up to half a device of them, and beside more; and slices, above which nothing
+/// more is won (docs/devlog/20261128-linear_attention.md).
 constexpr std::int64_t kShortSlice = 32;
 constexpr std::int64_t kSlice = 64;
 constexpr std::int64_t kLongSlice = 128;
 constexpr std::int64_t kMostSlices = 8;
+/// Preparing blocks on a multiprocessor, 64 registers a thread, that fit where the copy engine
+/// brings what they read. It starts later than threads' own copies, so there have to be many.
+constexpr int kMappedResident = 4;
+constexpr std::int64_t kManyPrepared = 32;  // on each multiprocessor, one after the other
 /// What a step of both halves in one block takes, in steps of a block for each.
 constexpr double kBothHalves = 1.5;
 /// Of a tuner's slices the shortest, in chunks.
@@ -44,11 +48,24 @@ constexpr std::int64_t kSystemSmem = 1024;
 /// Whether sequences can be gone through slice by slice: they are of one length, and run whole.
 bool may_slice(const PrefillProblem& problem) { return problem.seqs == 0 && problem.segment == 0; }
 
+/// Whether kMappedResident blocks fit: gates without a bound take more registers, those in f32
+/// more shared memory.
+bool may_map(const PrefillProblem& problem) {
+  return problem.gate == Gate::kLowerBound && bits(problem.gate_dtype) == 16;
+}
+
+/// Preparing blocks on a multiprocessor with nothing beside them.
+int resident_alone(const PrefillProblem& problem, const DeviceInfo& device) {
+  const std::int64_t blocks = ChunkSizes(problem).chunks * problem.value_heads;
+  const bool many = blocks >= kManyPrepared * device.sm_count;
+  return many && may_map(problem) ? kMappedResident : ChunkWgmma::Tiling{}.resident;
+}
+
 /// All that differ, the heuristic's first.
 std::vector<ChunkWgmma::Tiling> all_tilings(const PrefillProblem& problem,
                                             const ChunkWgmma::Tiling& best,
-                                            std::initializer_list<int> residents,
-                                            std::initializer_list<int> halves) {
+                                            const std::vector<int>& residents,
+                                            const std::vector<int>& halves) {
   std::vector<ChunkWgmma::Tiling> out = {best};
   const auto add = [&](int slices, int growth) {
     for (const int half : halves) {
@@ -77,6 +94,15 @@ std::optional<Refusal> ChunkWgmma::supports(const PrefillProblem& problem, const
 
 std::optional<Refusal> ChunkWgmma::validate(const PrefillProblem& problem, const Tiling& tiling,
                                             const DeviceInfo&) {
+  if (tiling.resident == kMappedResident && !may_map(problem)) {
+    return Refusal{fmt::format("resident {} of gate {} in {}: only lower_bound in 16 bits",
+                               tiling.resident, name(problem.gate), name(problem.gate_dtype))};
+  }
+  return validate_common(problem, tiling);
+}
+
+std::optional<Refusal> ChunkWgmma::validate_common(const PrefillProblem& problem,
+                                                   const Tiling& tiling) {
   if (tiling.resident < 1 || tiling.resident > 4) {
     return Refusal{fmt::format("resident {} is not 1 to 4", tiling.resident)};
   }
@@ -96,25 +122,30 @@ std::optional<Refusal> ChunkWgmma::validate(const PrefillProblem& problem, const
 }
 
 std::optional<Refusal> ChunkWgmma::validate_head(const PrefillProblem& problem,
-                                                 const Tiling& tiling, const DeviceInfo& device) {
+                                                 const Tiling& tiling, const DeviceInfo&) {
   if (tiling.halves != 2) return Refusal{fmt::format("halves {} is not 2", tiling.halves)};
-  return validate(problem, tiling, device);
+  return validate_common(problem, tiling);
 }
 
 ChunkWgmma::Tiling ChunkWgmma::heuristic(const PrefillProblem& problem, const DeviceInfo& device) {
-  if (problem.segment > 0) return {};
+  const Tiling alone{.resident = resident_alone(problem, device)};
+  if (problem.segment > 0) return alone;
   if (kBothHalves * recurrence_steps(problem, 1, device) < recurrence_steps(problem, 2, device)) {
-    return {.halves = 1};
+    return {.resident = alone.resident, .halves = 1};
   }
-  if (!may_slice(problem)) return {};
+  if (!may_slice(problem)) return alone;
   const std::int64_t blocks = 2 * problem.value_heads * problem.batch;
-  const std::int64_t chunks = chunks_of(problem.tokens);
-  // Two slices overlap at their ends alone where the recurrence fills the device.
-  if (2 * blocks > device.sm_count) return {.slices = chunks < kLongSlice ? 1 : 2};
+  if (2 * blocks > device.sm_count) {
+    // Two slices overlap at their ends alone, and where the recurrence fills the device not even
+    // there.
+    const bool full = 8 * blocks > 7 * device.sm_count;
+    if (full || chunks_of(problem.tokens) < kLongSlice) return alone;
+    return {.slices = 2};
+  }
   const bool few = 4 * blocks <= device.sm_count;
-  const auto slices =
-      static_cast<int>(std::min(chunks / (few ? kShortSlice : kSlice), kMostSlices));
-  if (slices < 2) return {};
+  const std::int64_t most = chunks_of(problem.tokens) / (few ? kShortSlice : kSlice);
+  const auto slices = static_cast<int>(std::min(most, kMostSlices));
+  if (slices < 2) return alone;
   // Fewer preparing blocks: they take bandwidth from the chain, which waits for its records. Beside
   // few blocks preparing is faster than the recurrence, and the first slice, which nothing hides,
   // may be the shortest.
@@ -123,9 +154,11 @@ ChunkWgmma::Tiling ChunkWgmma::heuristic(const PrefillProblem& problem, const De
 
 std::vector<ChunkWgmma::Tiling> ChunkWgmma::tilings(const PrefillProblem& problem,
                                                     const DeviceInfo& device) {
-  const Tiling best = heuristic(problem, device);
-  if (problem.segment > 0) return all_tilings(problem, best, {3, 2}, {2});
-  return all_tilings(problem, best, {3, 2}, {2, 1});
+  std::vector<int> residents = {3, 2};
+  if (may_map(problem)) residents.insert(residents.begin(), kMappedResident);
+  std::vector<int> halves = {2};
+  if (problem.segment == 0) halves.push_back(1);
+  return all_tilings(problem, heuristic(problem, device), residents, halves);
 }
 
 std::vector<ChunkWgmma::Tiling> ChunkWgmma::head_tilings(const PrefillProblem& problem,
@@ -143,7 +176,8 @@ ChunkKernels ChunkWgmma::kernels(const char* file, const char* name, const Tilin
           .growth = tiling.growth,
           .halves = tiling.halves,
           .threads = whole ? kWholeRecurrenceThreads : kRecurrenceThreads,
-          .smem = kRecurrenceSmem};
+          .smem = kRecurrenceSmem,
+          .mapped = tiling.resident == kMappedResident};
 }
 
 ChunkKernels ChunkWgmma::head_kernels(const char* file, const char* name, const Tiling& tiling) {
@@ -151,6 +185,7 @@ ChunkKernels ChunkWgmma::head_kernels(const char* file, const char* name, const 
   out.threads = kHeadRecurrenceThreads;
   out.smem = kHeadRecurrenceSmem;
   out.head_record = true;
+  out.mapped = false;  // its preparing is short
   return out;
 }
 

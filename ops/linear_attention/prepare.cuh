@@ -29,6 +29,10 @@
 // inverse it is 0.0029 and 0.0039, and a second bf16 number for q's factors takes less off, 0.0002,
 // at 45 us (bench/linear_attention/roundings.py).
 //
+// With tensor maps the copy engine brings q, k and the gates of whole chunks: a thousand
+// instructions less in a block, and few enough registers for four blocks on a multiprocessor. But
+// it begins later than threads' own copies, 2 us of a block's 14.
+//
 // A thread has 2 channels and 16 tokens throughout, so that a warp reads and writes whole lines of
 // 128 bytes of the gates, of kd and of qd without staging, the images replace q and k where they
 // lie, and sums over tokens need one exchange of 4 totals. The updates wait in registers for their
@@ -45,6 +49,7 @@
 
 #include "ops/linear_attention/chunk_params.h"
 #include "ops/linear_attention/products.cuh"
+#include "ops/linear_attention/progress.cuh"
 #include "ops/linear_attention/sequence_table.cuh"
 #include "ops/linear_attention/triangle.cuh"
 #include "src/cuda/device/common/cp_async.cuh"
@@ -53,6 +58,7 @@
 #include "src/cuda/device/common/pdl.cuh"
 #include "src/cuda/device/common/reduce.cuh"
 #include "src/cuda/device/common/vec.cuh"
+#include "src/cuda/device/sm90/tensor.cuh"
 
 namespace einkorn::linear_attention {
 
@@ -88,7 +94,8 @@ struct Tables {
   static constexpr int kBetas = kNorms + 512;     // f32 [64]
   static constexpr int kProducts = kBetas + 256;  // f32 [64]: q k of each token
   static constexpr int kFlags = kProducts + 256;  // u32 [8]
-  static constexpr int kBytes = kFlags + 32;
+  static constexpr int kLoaded = kFlags + 32;     // barriers: gates; q and k
+  static constexpr int kBytes = kLoaded + 16;
 };
 static_assert(Tables<bf16>::kBytes <= kPrepareSmem && Tables<float>::kBytes <= kPrepareWideSmem);
 // Once the images are used up:
@@ -627,6 +634,28 @@ __device__ inline void copy_gates(unsigned char* to, const GT* from, i64 stride,
   }
 }
 
+/// All loads of a whole chunk by the copy engine, by one thread: gates, in rows of 64, arrive at
+/// the first barrier, q and k at the second.
+template <class GT>
+__device__ inline void start_copies(const MappedPrepareParams& p, unsigned char* shared,
+                                    u64* loaded, int token, int head, int shared_head) {
+  barrier_init(&loaded[0], 1);
+  barrier_init(&loaded[1], 1);
+  fence_barrier_init();
+  constexpr u32 kGateBytes = kChunkTokens * 64 * sizeof(GT);
+  barrier_expect(&loaded[0], 2 * kGateBytes);
+  barrier_expect(&loaded[1], 4 * kTile);
+#pragma unroll
+  for (int half = 0; half < 2; ++half) {
+    tensor_load(shared + kRightAt + half * kGateBytes, p.g_map, half * 64, head, token, &loaded[0]);
+  }
+#pragma unroll
+  for (int half = 0; half < 2; ++half) {
+    tensor_load(shared + kQAt + half * kTile, p.q_map, half * 64, shared_head, token, &loaded[1]);
+    tensor_load(shared + kKAt + half * kTile, p.k_map, half * 64, shared_head, token, &loaded[1]);
+  }
+}
+
 /// Has all loads of a block under way before the first result is waited for: a group of gates,
 /// then one of q and k.
 template <class GT, bool kFull>
@@ -644,8 +673,8 @@ __device__ inline void start_loads(const PrepareParams& p, unsigned char* shared
 
 /// A block's work. Grid: value heads; chunks, in y and z together. 16 bytes divide every
 /// address of q, k and g, 128 that of the records.
-template <class GT, class BT, Gate kGate, Beta kBeta, bool kDoubled, bool kL2norm>
-__device__ inline void prepare(const PrepareParams& p) {
+template <class GT, class BT, Gate kGate, Beta kBeta, bool kDoubled, bool kL2norm, class P>
+__device__ inline void prepare(const P& p) {
   using namespace prepare_detail;
   extern __shared__ __align__(1024) char shared_memory[];
   unsigned char* const shared = reinterpret_cast<unsigned char*>(shared_memory);
@@ -670,13 +699,24 @@ __device__ inline void prepare(const PrepareParams& p) {
   const int row0 = block * kBlock;
   const int channel = warp % 2 * 64 + lane * 2;
 
+  constexpr bool kMapped = P::kMapped;
+  bool mapped = false;  // of a whole chunk
+  u64* const loaded = reinterpret_cast<u64*>(shared + Places::kLoaded);
+  if constexpr (kMapped) {
+    mapped = valid == kChunkTokens && p.mapped != 0;
+    if (mapped && thread == 0) {
+      start_copies<GT>(p, shared, loaded, static_cast<int>(first), head, shared_head);
+    }
+  }
+
   float sum[kBlock][2];
   {
     const bf16* q = static_cast<const bf16*>(p.q) + first * p.q_token + shared_head * p.q_head;
     const bf16* k = static_cast<const bf16*>(p.k) + first * p.k_token + shared_head * p.k_head;
     const GT* g = static_cast<const GT*>(p.g) + first * p.g_token + head * p.g_head;
     g += row0 * p.g_token + warp % 2 * 64;
-    unsigned char* const to = shared + kRightAt + warp * (kBlock * 64 * sizeof(GT));
+    unsigned char* const to =
+        shared + kRightAt + (warp % 2 * kChunkTokens + row0) * (64 * sizeof(GT));
     const RawTerms raw_terms = load_channel_terms<kGate>(p, head, channel);
     BT raw_beta{};
     if (thread < valid) {
@@ -684,13 +724,20 @@ __device__ inline void prepare(const PrepareParams& p) {
           static_cast<const BT*>(p.beta)[(first + thread) * p.beta_token + head * p.beta_head];
     }
     __syncwarp();  // or the assembler has these loads begin when the gates have come
-    if (valid == kChunkTokens) [[likely]] {
-      start_loads<GT, true>(p, shared, to, q, k, g, valid, row0, thread);
+    if (mapped) {
+      if constexpr (kMapped) {
+        __syncthreads();
+        barrier_wait(&loaded[0], 0);
+      }
     } else {
-      start_loads<GT, false>(p, shared, to, q, k, g, valid, row0, thread);
+      if (!kMapped && valid == kChunkTokens) [[likely]] {
+        start_loads<GT, true>(p, shared, to, q, k, g, valid, row0, thread);
+      } else {
+        start_loads<GT, false>(p, shared, to, q, k, g, valid, row0, thread);
+      }
+      cp_async_wait_group<1>();
+      __syncwarp();
     }
-    cp_async_wait_group<1>();
-    __syncwarp();
     const GateTerms terms = gate_terms<kGate>(p, raw_terms);
     const GT* const gates = reinterpret_cast<const GT*>(to) + lane * 2;
     if (valid == kChunkTokens) [[likely]] {
@@ -706,6 +753,9 @@ __device__ inline void prepare(const PrepareParams& p) {
       if constexpr (kDoubled) beta *= 2;
       betas[thread] = thread < valid ? beta : 0.0f;
     }
+  }
+  if constexpr (kMapped) {
+    if (mapped) barrier_wait(&loaded[1], 0);
   }
   cp_async_wait_all();
   __syncthreads();
@@ -923,25 +973,11 @@ __device__ inline void prepare(const PrepareParams& p) {
   }
 }
 
-/// A slice but the first reads only what has been there since before the recurrence over the one
-/// before began, and runs beside that, on the multiprocessors that it leaves.
-__device__ inline void begin_preparing(const PrepareParams& p) {
-  allow_next_kernel();
-  if (p.slice.first == 0) wait_for_previous_kernel();
-}
-
-/// What comes next needs that recurrence, too, and waits for this kernel alone. So one block is
-/// here until the recurrence has ended.
-__device__ inline void end_preparing(const PrepareParams& p) {
-  const bool last =
-      blockIdx.x + 1 == gridDim.x && blockIdx.y + 1 == gridDim.y && blockIdx.z + 1 == gridDim.z;
-  if (p.slice.first > 0 && last) wait_for_previous_kernel();
-}
-
 /// The same as a kernel. GT is the gate's type, BT beta's; kGate and kBeta are the enums' numbers.
-template <class GT, class BT, int kGate, int kBeta, bool kDoubled, bool kL2norm, int kResident>
+template <class P, class GT, class BT, int kGate, int kBeta, bool kDoubled, bool kL2norm,
+          int kResident>
 __global__ void __launch_bounds__(kPrepareThreads, kResident)
-    prepare_chunks(const __grid_constant__ PrepareParams p) {
+    prepare_chunks(const __grid_constant__ P p) {
   begin_preparing(p);
   prepare<GT, BT, static_cast<Gate>(kGate), static_cast<Beta>(kBeta), kDoubled, kL2norm>(p);
   end_preparing(p);

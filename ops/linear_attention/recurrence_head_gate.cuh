@@ -53,6 +53,10 @@ __device__ inline void load_tokens(const RecurrenceParams& p, const Job& job, ch
   const i64 record_stride = i64{p.value_heads} * HeadRecord::kBytes;
   const unsigned char* record =
       p.records + (job.part.chunk * p.value_heads + job.head) * HeadRecord::kBytes;
+  if (which == 1 && lane == 0) {
+    wait_for_records(p, job);
+    fence_async_proxy_global();
+  }
 #pragma unroll 1
   for (int c = 0; c < job.chunks; ++c) {
     const int stage = c % kStages;
@@ -204,9 +208,7 @@ __device__ inline void head_recurrence(const RecurrenceParams& p) {
   for (int i = 0; i < kStages; ++i) Staged<HeadRecord>::clear(shared + i * M::kStage);
   if (threadIdx.x == 0) init_barriers<kStages>(memory, 1 + (kOutput ? 3 : 2) * 32);
   __syncthreads();
-  wait_for_previous_kernel();
-  // What prepares the next slice begins once all blocks of this kernel have their places.
-  if (p.slice.chunks > 0) allow_next_kernel();
+  begin_recurrence(p);
   const Job job = find_job<kPass, 2>(p);
   if (job.idle) return;
   const int warp = static_cast<int>(threadIdx.x / 32);
@@ -217,6 +219,7 @@ __device__ inline void head_recurrence(const RecurrenceParams& p) {
     if (kOutput || warp > 4) load_tokens<kStages, kPass>(p, job, shared, warp - 4, lane);
   } else if constexpr (kOutput) {
     store_loop(p, job, shared + M::kOut, memory, lane);
+    end_recurrence(p);
   }
 }
 

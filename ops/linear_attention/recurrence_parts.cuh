@@ -4,6 +4,7 @@
 // and the state's elements in memory and in registers.
 
 #include "ops/linear_attention/chunk_params.h"
+#include "ops/linear_attention/progress.cuh"
 #include "ops/linear_attention/sequence_table.cuh"
 #include "src/cuda/device/common/types.cuh"
 
@@ -83,7 +84,13 @@ struct States {
   }
   __device__ i64 of_segment() const { return (job.segment * p.value_heads + job.head) * kState; }
 
+  /// Of slices: the word about what this warp's rows of V have come to.
+  __device__ u32* progress() const {
+    return progress_words(p, job.part.sequence, job.head) + v0 / 16;
+  }
+
   __device__ void load(float (&s)[64]) const {
+    if (kPass == Pass::kWhole && p.slice.first > 0) wait_for_chunks(progress(), p.slice.first);
 #pragma unroll
     for (int i = 0; i < 32; ++i) {
       const int v = v0 + 8 * (i % 2);
@@ -133,9 +140,35 @@ struct States {
       if constexpr (!is_none<Final>) {
         if (job.part.last) store_all<Final, kKv>(static_cast<Final*>(p.final) + of_sequence(), s);
       }
+      if (p.slice.chunks > 0) {
+        __syncwarp();
+        if (threadIdx.x % 32 == 0) {
+          store_release(progress(), static_cast<u32>(p.slice.first + p.slice.chunks));
+        }
+      }
     }
   }
 };
+
+/// A later slice's kernel waits for records and states by themselves; any other at once for all
+/// that comes before.
+__device__ inline void begin_recurrence(const RecurrenceParams& p) {
+  if (p.slice.first == 0) wait_for_previous_kernel();
+  // What prepares the next slice begins once all blocks of this kernel have their places.
+  if (p.slice.chunks > 0) allow_next_kernel();
+}
+
+/// By a warp when its work is over: what comes next waits for this kernel alone.
+__device__ inline void end_recurrence(const RecurrenceParams& p) {
+  if (p.slice.first > 0) wait_for_previous_kernel();
+}
+
+/// By the thread that fetches records, before the first.
+__device__ inline void wait_for_records(const RecurrenceParams& p, const Job& job) {
+  if (p.slice.first == 0) return;
+  wait_for_chunks(progress_words(p, job.part.sequence, job.head) + kProgressPrepared,
+                  p.slice.first + p.slice.chunks);
+}
 
 /// The block's part. x of the grid: kSides blocks of each value head; y: segments.
 template <Pass kPass, int kHalves>

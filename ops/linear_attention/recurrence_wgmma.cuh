@@ -89,6 +89,10 @@ __device__ inline void fetch(const RecurrenceParams& p, const Job& job, char* sh
     barrier_arrive_after_copies(&memory.values[c % kTiles]);
     values.from += kChunkTokens * values.token;
   };
+  if (has_records) {
+    wait_for_records(p, job);
+    fence_async_proxy_global();
+  }
 #pragma unroll 1
   for (int c = 0; c < kStages; ++c) fetch_record(c);
 #pragma unroll 1
@@ -227,9 +231,7 @@ __device__ inline void recurrence(const RecurrenceParams& p) {
     fence_barrier_init();
   }
   __syncthreads();
-  wait_for_previous_kernel();
-  // What prepares the next slice begins once all blocks of this kernel have their places.
-  if (p.slice.chunks > 0) allow_next_kernel();
+  begin_recurrence(p);
   const Job job = find_job<kPass, 2 / kGroups>(p);
   if (job.idle) return;
   const int warp = static_cast<int>(threadIdx.x / 32);
@@ -252,6 +254,7 @@ __device__ inline void recurrence(const RecurrenceParams& p) {
         },
         [&](int c) { barrier_wait(&memory.out[c % Memory::kTiles], (c / Memory::kTiles) & 1); },
         [&](int c) { barrier_arrive(&memory.taken[c % Memory::kTiles]); });
+    end_recurrence(p);
   }
 }
 

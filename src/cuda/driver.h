@@ -57,7 +57,8 @@ namespace einkorn::cuda {
   X(cuKernelGetFunction)         \
   X(cuKernelGetAttribute)        \
   X(cuKernelSetAttribute)        \
-  X(cuLaunchKernelEx)
+  X(cuLaunchKernelEx)            \
+  X(cuTensorMapEncodeTiled)
 
 /// Function pointers of libcuda; the constructor opens, resolves and initialises it.
 ///

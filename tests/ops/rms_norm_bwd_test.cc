@@ -31,7 +31,7 @@ TEST(RmsNormBwd, InPlace) {
        {"rows=9 cols=1024 dtype=bf16 residual=bf16", "rows=2000 cols=128 dtype=f32 residual=f32",
         "rows=9 cols=515 dtype=f16 residual=f16 layout=row_strided align=2 rstd=true",
         "rows=70 cols=40000 dtype=bf16 residual=bf16",
-        "rows=1500 cols=4096 dtype=bf16 residual=bf16"}) {
+        "rows=1500 cols=8192 dtype=bf16 residual=bf16"}) {
     const CaseData data = make_data(entry(), keys);
     auto& args = args_of<RmsNormBwd>(data);
     args.dx = args.dy;
@@ -151,15 +151,15 @@ TEST(RmsNormBwd, RingsAreForLongAlignedRows) {
   const auto reason = [&](std::string_view keys) {
     return refusal_of(**bulk, parse(keys).get(), info).value_or(Refusal{}).reason;
   };
-  EXPECT_EQ(reason("cols=4096 dtype=bf16 residual=f32"), "");
-  EXPECT_EQ(reason("cols=16384 dtype=bf16 residual=bf16"), "");
-  EXPECT_EQ(reason("cols=8192 dtype=f32"), "");
-  EXPECT_THAT(reason("cols=128 dtype=bf16"), testing::StartsWith("a row of 256 bytes < "));
-  EXPECT_THAT(reason("cols=4096 dtype=bf16 align=8"), testing::StartsWith("align 8 < 16"));
-  EXPECT_THAT(reason("cols=4100 dtype=f32 weight=bf16 align=16"),
-              testing::HasSubstr("4100 bf16 elements is not a multiple of 16 bytes"));
+  EXPECT_EQ(reason("cols=7168 dtype=bf16 residual=f32"), "");
+  EXPECT_EQ(reason("cols=16384 dtype=f16 residual=f16"), "");
+  EXPECT_THAT(reason("cols=4096 dtype=bf16"), testing::HasSubstr("faster in registers"));
+  EXPECT_THAT(reason("cols=8192 dtype=f32"), testing::HasSubstr("faster in registers"));
+  EXPECT_THAT(reason("cols=8192 dtype=bf16 align=8"), testing::StartsWith("align 8 < 16"));
+  EXPECT_THAT(reason("cols=8196 dtype=bf16 align=16"),
+              testing::HasSubstr("8196 bf16 elements is not a multiple of 16 bytes"));
   EXPECT_THAT(reason("cols=32768 dtype=bf16"), testing::HasSubstr("a ring of two does not fit"));
-  for (const char* keys : {" cols=4096 dtype=bf16", " cols=7168 dtype=bf16 residual=f32"}) {
+  for (const char* keys : {" cols=8192 dtype=bf16", " cols=7168 dtype=bf16 residual=f32"}) {
     const auto of_rows = [&](int rows) {
       return (*bulk)->tilings(parse(fmt::format("rows={}{}", rows, keys)).get(), info);
     };

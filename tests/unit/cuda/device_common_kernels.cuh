@@ -221,6 +221,25 @@ __global__ void pass_messages(u32* data, u32* flags, u32* errors, int rounds) {
   }
 }
 
+/// Blocks but the first write a word a thread and count themselves; the first waits for all of them
+/// and counts, in `errors`, words that are stale, and a million for a count that was not reached.
+__global__ void count_messages(u32* data, u32* count, u32* errors) {
+  const u32 others = gridDim.x - 1;
+  if (blockIdx.x > 0) {
+    data[(blockIdx.x - 1) * blockDim.x + threadIdx.x] = blockIdx.x;
+    __syncthreads();
+    if (threadIdx.x == 0) add_release(count, 1);
+    return;
+  }
+  if (!arrives<Scope::kDevice, false>(count, others)) {
+    atomicAdd(errors, 1000000u);
+    return;
+  }
+  for (u32 block = 0; block < others; ++block) {
+    if (data[block * blockDim.x + threadIdx.x] != block + 1) atomicAdd(errors, 1u);
+  }
+}
+
 /// Every thread adds 1, first in its block's shared memory, then in global memory, and marks the
 /// value it got back: each once.
 template <Scope kScope>

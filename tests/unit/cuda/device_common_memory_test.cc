@@ -88,6 +88,18 @@ TEST_F(DeviceMemory, WhatWasWrittenBeforeTheFlagIsSeenAfterIt) {
   }
 }
 
+TEST_F(DeviceMemory, WhatAllWroteBeforeTheyWereCountedIsSeen) {
+  const Kernels kernels({"device_test::count_messages"});
+  for (int round = 0; round < 20; ++round) {
+    const Tensor data = room<std::uint32_t>(std::size_t{64} * 256);
+    const Tensor count = room<std::uint32_t>(1, 0);
+    const Tensor errors = room<std::uint32_t>(1, 0);
+    run(kernels["device_test::count_messages"], 65, 256, data, count, errors);
+    EXPECT_EQ(download<std::uint32_t>(errors)[0], 0u);
+    EXPECT_EQ(download<std::uint32_t>(count)[0], 64u);
+  }
+}
+
 TEST_F(DeviceMemory, SequentialFencesAgreeOnAnOrder) {
   const Kernels kernels({"device_test::store_then_look"});
   constexpr std::size_t kRounds = 2000;

@@ -137,7 +137,10 @@ TEST(ChunkPlan, SlicesOverlap) {
   EXPECT_EQ(last.sequences.segment_chunks, 65);
   // A state of each sequence and head, behind the records.
   constexpr std::size_t kStates = std::size_t{2} * 2 * sizeof(float) * kChunkDim * kChunkDim;
-  EXPECT_EQ(plan.workspace_bytes, last.carried_at + kStates);
+  EXPECT_EQ(last.progress_at, last.carried_at + kStates);
+  EXPECT_EQ(params_of<PrepareParams>(launch(0)).progress_at, last.progress_at);
+  constexpr std::size_t kProgress = std::size_t{2} * 2 * kProgressWords * sizeof(unsigned);
+  EXPECT_EQ(plan.workspace_bytes, last.progress_at + workspace_part(kProgress));
   // The costs are shared out.
   const Plan whole = plan_of("batch=2 tokens=4109 heads=2");
   double bytes = 0;
@@ -216,6 +219,7 @@ TEST(ChunkPlan, SlicesByWhatTheRecurrenceLeaves) {
   EXPECT_EQ(slices("batch=2 tokens=8192 heads=8"), 4);
   EXPECT_EQ(slices("tokens=2048 heads=16"), 1);  // 32 chunks
   EXPECT_EQ(slices("tokens=65536 heads=34"), 2);
+  EXPECT_EQ(slices("tokens=65536 heads=64"), 1);
   EXPECT_EQ(slices("tokens=1024 heads=64"), 1);
   EXPECT_EQ(slices("tokens=65536 seqs=2 heads=4"), 1);
   EXPECT_EQ(slices("tokens=65536 heads=4 segment=4096"), 1);
@@ -242,6 +246,33 @@ TEST(ChunkPlan, SlicesByWhatTheRecurrenceLeaves) {
   EXPECT_TRUE(ChunkWgmma::validate(problem_of("tokens=64 heads=2"), {.resident = 5}, h200));
   EXPECT_TRUE(ChunkWgmma::validate(problem_of("tokens=64 heads=2"), {.slices = 0}, h200));
   EXPECT_TRUE(ChunkWgmma::validate(problem_of("tokens=64 heads=2"), {.growth = 500}, h200));
+}
+
+TEST(ChunkPlan, TheCopyEngineBringsWhatManyBlocksPrepare) {
+  const DeviceInfo h200 = find_device_info("h200");
+  const auto resident = [&](const std::string& pairs) {
+    return ChunkWgmma::heuristic(problem_of("gate=lower_bound " + pairs), h200).resident;
+  };
+  EXPECT_EQ(resident("tokens=8192 heads=64"), 4);
+  EXPECT_EQ(resident("batch=2 tokens=8192 heads=64"), 4);
+  EXPECT_EQ(resident("tokens=8192 seqs=10 longest=4096 heads=64"), 4);
+  EXPECT_EQ(resident("tokens=65536 heads=8 segment=8192"), 4);
+  EXPECT_EQ(resident("tokens=1024 heads=64"), 3);  // 8 for each of 132 multiprocessors
+  EXPECT_EQ(resident("tokens=8192 heads=64 gate_dtype=f32"), 3);
+  EXPECT_EQ(ChunkWgmma::heuristic(problem_of("tokens=8192 heads=64 gate=log"), h200).resident, 3);
+  const auto refused =
+      ChunkWgmma::validate(problem_of("tokens=64 heads=2 gate=log"), {.resident = 4}, h200);
+  ASSERT_TRUE(refused);
+  EXPECT_EQ(refused->reason, "resident 4 of gate log in bf16: only lower_bound in 16 bits");
+  const auto problem = problem_of("tokens=640 heads=2 gate=lower_bound");
+  const auto prepare_with = [&](int preparing) {
+    const auto kernels = ChunkWgmma::kernels("file.cu", "chunk", {.resident = preparing});
+    return std::get<LaunchStage>(plan_chunks<KdaPrefill>(problem, kernels).stages.at(0).node);
+  };
+  const LaunchStage mapped = prepare_with(4);
+  EXPECT_THAT(mapped.entry, HasSubstr("<einkorn::linear_attention::MappedPrepareParams, "));
+  EXPECT_EQ(params_of<MappedPrepareParams>(mapped).sequences.tokens, 640);
+  EXPECT_THAT(prepare_with(3).entry, HasSubstr("<einkorn::linear_attention::PrepareParams, "));
 }
 
 TEST(ChunkPlan, NothingToDo) {

@@ -103,6 +103,12 @@ __device__ inline void store_release(T* address, T value) {
                                                 __builtin_bit_cast(W, value));
 }
 
+/// Adds, as store_release stores. Of several threads' adds whoever reads the last one's by
+/// load_acquire sees what all of them did before.
+__device__ inline void add_release(u32* address, u32 value) {
+  asm volatile("red.release.gpu.global.add.u32 [%0], %1;" ::"l"(address), "r"(value) : "memory");
+}
+
 /// Neither left out, merged nor repeated by the compiler; as strong as relaxed at system scope.
 template <class T>
 __device__ inline T load_volatile(const T* address) {

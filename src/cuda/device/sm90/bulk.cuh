@@ -20,6 +20,12 @@ __device__ inline void fence_async_proxy() {
   asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
 }
 
+/// Orders what this thread has seen of global memory, by load_acquire, before copies that it
+/// starts.
+__device__ inline void fence_async_proxy_global() {
+  asm volatile("fence.proxy.async.global;" ::: "memory");
+}
+
 /// Global to shared; `barrier` completes after `bytes` have arrived.
 __device__ inline void bulk_load(void* shared, const void* global, u32 bytes, u64* barrier) {
   asm volatile(
