@@ -26,7 +26,7 @@ bool map_heads(const TensorView& tensor, bool swizzled, TensorMap& to) {
       .strides = {head, token},
       .box = {kChunkDim / 2, 1, kChunkTokens},
       .swizzled = swizzled};
-  return cuda::make_tensor_map(tensor.data(), shape,
+  return cuda::make_tensor_map(tensor.device().index, tensor.data(), shape,
                                std::as_writable_bytes(std::span<TensorMap, 1>(&to, 1)));
 }
 

@@ -53,10 +53,7 @@ __device__ inline void load_tokens(const RecurrenceParams& p, const Job& job, ch
   const i64 record_stride = i64{p.value_heads} * HeadRecord::kBytes;
   const unsigned char* record =
       p.records + (job.part.chunk * p.value_heads + job.head) * HeadRecord::kBytes;
-  if (which == 1 && lane == 0) {
-    wait_for_records(p, job);
-    fence_async_proxy_global();
-  }
+  if (which == 1 && lane == 0) wait_for_records(p, job);
 #pragma unroll 1
   for (int c = 0; c < job.chunks; ++c) {
     const int stage = c % kStages;

@@ -7,6 +7,7 @@
 #include "ops/linear_attention/progress.cuh"
 #include "ops/linear_attention/sequence_table.cuh"
 #include "src/cuda/device/common/types.cuh"
+#include "src/cuda/device/sm90/bulk.cuh"
 
 namespace einkorn::linear_attention {
 
@@ -151,10 +152,10 @@ struct States {
 };
 
 /// A later slice's kernel waits for records and states by themselves; any other at once for all
-/// that comes before.
+/// that comes before. What prepares the next slice may begin when all blocks have their places.
 __device__ inline void begin_recurrence(const RecurrenceParams& p) {
-  if (p.slice.first == 0) wait_for_previous_kernel();
-  // What prepares the next slice begins once all blocks of this kernel have their places.
+  if (p.slice.first > 0) return;
+  wait_for_previous_kernel();
   if (p.slice.chunks > 0) allow_next_kernel();
 }
 
@@ -163,11 +164,14 @@ __device__ inline void end_recurrence(const RecurrenceParams& p) {
   if (p.slice.first > 0) wait_for_previous_kernel();
 }
 
-/// By the thread that fetches records, before the first.
+/// By the thread that has the copy engine fetch records, before the first. Only then may the next
+/// slice be prepared: one word counts the chunks of both.
 __device__ inline void wait_for_records(const RecurrenceParams& p, const Job& job) {
   if (p.slice.first == 0) return;
   wait_for_chunks(progress_words(p, job.part.sequence, job.head) + kProgressPrepared,
                   p.slice.first + p.slice.chunks);
+  allow_next_kernel();
+  fence_async_proxy_global();
 }
 
 /// The block's part. x of the grid: kSides blocks of each value head; y: segments.

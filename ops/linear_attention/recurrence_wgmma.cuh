@@ -89,10 +89,7 @@ __device__ inline void fetch(const RecurrenceParams& p, const Job& job, char* sh
     barrier_arrive_after_copies(&memory.values[c % kTiles]);
     values.from += kChunkTokens * values.token;
   };
-  if (has_records) {
-    wait_for_records(p, job);
-    fence_async_proxy_global();
-  }
+  if (has_records) wait_for_records(p, job);
 #pragma unroll 1
   for (int c = 0; c < kStages; ++c) fetch_record(c);
 #pragma unroll 1

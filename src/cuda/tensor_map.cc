@@ -3,6 +3,8 @@
 #include <cstring>
 #include <optional>
 
+#include <einkorn/cuda.h>
+
 #include "src/cuda/driver.h"
 
 namespace einkorn::cuda {
@@ -19,7 +21,7 @@ std::optional<CUtensorMapDataType> type_of(DType dtype) {
 
 }  // namespace
 
-bool make_tensor_map(const void* data, const TensorMapShape& shape,
+bool make_tensor_map(int device, const void* data, const TensorMapShape& shape,
                      std::span<std::byte, kTensorMapBytes> map) {
   const auto type = type_of(shape.dtype);
   if (!type) return false;
@@ -38,6 +40,7 @@ bool make_tensor_map(const void* data, const TensorMapShape& shape,
   }
   const cuuint32_t every[3] = {1, 1, 1};
   CUtensorMap made;  // has its own alignment
+  const ContextGuard guard(device);  // or the driver makes none
   const CUresult result = driver().cuTensorMapEncodeTiled(
       &made, *type, 3, const_cast<void*>(data), sizes, strides, box, every,
       CU_TENSOR_MAP_INTERLEAVE_NONE,

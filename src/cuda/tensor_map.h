@@ -1,7 +1,6 @@
 #pragma once
 
-// Tensor maps, which tell the copy engine of sm_90 how a tensor lies in memory. The driver makes
-// them, without a context.
+// Tensor maps, which tell the copy engine of sm_90 how a tensor lies in memory.
 
 #include <array>
 #include <cstddef>
@@ -23,10 +22,11 @@ struct TensorMapShape {
 
 inline constexpr std::size_t kTensorMapBytes = 128;
 
-/// Writes `map`, for kernels that take one (src/cuda/device/sm90/tensor.cuh). False: the driver
-/// makes none of such a tensor (of another dtype, with an address or stride that 16 bytes do not
-/// divide, or with a size or stride beyond its limits), and nothing is written.
-bool make_tensor_map(const void* data, const TensorMapShape& shape,
+/// Writes `map` of what is at `data` on a device, for kernels that take one
+/// (src/cuda/device/sm90/tensor.cuh). False: the driver makes none of such a tensor (of another
+/// dtype, with an address or stride that 16 bytes do not divide, or with a size or stride beyond
+/// its limits), and nothing is written.
+bool make_tensor_map(int device, const void* data, const TensorMapShape& shape,
                      std::span<std::byte, kTensorMapBytes> map);
 
 }  // namespace einkorn::cuda

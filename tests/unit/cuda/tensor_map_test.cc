@@ -91,7 +91,7 @@ TEST_F(Gpu, TensorMapsBringBoxesPlainAndSwizzled) {
   const OwnedStream stream(0);
   for (const bool swizzled : {false, true}) {
     alignas(64) Params params{};
-    ASSERT_TRUE(make_tensor_map(tensor.view().data(), shape(swizzled), bytes_of(params.map)));
+    ASSERT_TRUE(make_tensor_map(0, tensor.view().data(), shape(swizzled), bytes_of(params.map)));
     params.out = out.view().data_as<float>();
     params.x = 8;
     params.y = 2;
@@ -116,17 +116,17 @@ TEST_F(Gpu, TensorMapsOfWhatTheCopyEngineCannotReadAreRefused) {
   const Tensor tensor = Tensor::empty({kZ, kY, kX}, kF32, cuda_device(0));
   const char* data = static_cast<const char*>(tensor.view().data());
   TensorMap map{};
-  EXPECT_TRUE(make_tensor_map(data, shape(false), bytes_of(map)));
-  EXPECT_FALSE(make_tensor_map(data + 4, shape(false), bytes_of(map)));
+  EXPECT_TRUE(make_tensor_map(0, data, shape(false), bytes_of(map)));
+  EXPECT_FALSE(make_tensor_map(0, data + 4, shape(false), bytes_of(map)));
   TensorMapShape odd = shape(false);
   odd.strides[0] = kX + 1;
-  EXPECT_FALSE(make_tensor_map(data, odd, bytes_of(map)));
+  EXPECT_FALSE(make_tensor_map(0, data, odd, bytes_of(map)));
   odd = shape(false);
   odd.dtype = kI64;
-  EXPECT_FALSE(make_tensor_map(data, odd, bytes_of(map)));
+  EXPECT_FALSE(make_tensor_map(0, data, odd, bytes_of(map)));
   odd = shape(false);
   odd.box[0] = 512;
-  EXPECT_FALSE(make_tensor_map(data, odd, bytes_of(map)));
+  EXPECT_FALSE(make_tensor_map(0, data, odd, bytes_of(map)));
 }
 
 }  // namespace
