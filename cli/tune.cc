@@ -96,7 +96,7 @@ tune::Outcome preview(const tune::Job& job, const tune::Options& request) {
   out.candidates = job.candidates;
   out.planned = std::min(job.candidates.size(), request.trials.value_or(tune::default_trials(
                                                     request.strategy, job.candidates.size())));
-  out.estimate = tune::estimate_of(job, out.planned);
+  out.estimate = tune::estimate_of(job, request.strategy, out.planned);
   return out;
 }
 

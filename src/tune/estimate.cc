@@ -16,7 +16,7 @@ constexpr double kTransferPerByte = 1e-9;  // to a GPU and back, from memory tha
 constexpr double kCopyPerByte = 0.5e-9;    // one input set
 constexpr double kCudaStart = 0.3;         // a process with a context
 constexpr double kProcessStart = 0.05;
-constexpr double kCompile = 0.1;  // NVRTC, one kernel with our device headers
+constexpr double kCompile = 0.2;  // NVRTC, a plan of one or two kernels of ours
 // A sample's length is settled on (sampler.h); on a GPU it is run once or twice.
 constexpr double kSample = 4e-3;
 constexpr double kGpuBandwidth = 2e12;

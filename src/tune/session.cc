@@ -184,9 +184,8 @@ Outcome Session::run() {
   planned_ = std::min(
       left, options_.trials.value_or(default_trials(options_.strategy, job_.candidates.size())));
   outcome_.planned = planned_;
-  outcome_.estimate = estimate_of(job_, planned_);
-  const std::size_t batch =
-      options_.strategy == Strategy::kModel && planned_ > kModelBatch ? kModelBatch : kBatch;
+  outcome_.estimate = estimate_of(job_, options_.strategy, planned_);
+  const std::size_t batch = batch_of(options_.strategy, planned_);
   const bool in_one = planned_ <= batch;
   while (remaining() > 0 && stopped_.empty()) {
     const auto proposed = search_->propose(std::min(batch, remaining()));

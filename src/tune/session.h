@@ -88,4 +88,9 @@ inline constexpr std::size_t kBatch = 16;
 /// samples, where building and checking a candidate take most of the time.
 inline constexpr std::size_t kModelBatch = 1;
 
+/// Of those two the one that `planned` candidates race in.
+inline std::size_t batch_of(Strategy strategy, std::size_t planned) {
+  return strategy == Strategy::kModel && planned > kModelBatch ? kModelBatch : kBatch;
+}
+
 }  // namespace einkorn::tune

@@ -133,8 +133,9 @@ Standing Session::standing(std::string doing) const {
   out.planned = planned_;
   out.seconds = elapsed();
   // Before anything was measured the guess, then what measuring it showed.
+  const std::size_t batch = batch_of(options_.strategy, planned_);
   out.estimate =
-      facts_.empty() ? outcome_.estimate.total() : estimate(costs_, planned_, kBatch).total();
+      facts_.empty() ? outcome_.estimate.total() : estimate(costs_, planned_, batch).total();
   out.best_tiling = best_tiling_;
   out.best_us = best_us_;
   return out;

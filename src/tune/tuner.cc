@@ -23,12 +23,12 @@ std::vector<Candidate> candidates_of(const Variant& variant, const void* problem
   return out;
 }
 
-Estimate estimate_of(const Job& job, std::size_t trials) {
+Estimate estimate_of(const Job& job, Strategy strategy, std::size_t trials) {
   const Work work = job.entry.op->work(job.problem.get());
   Costs costs{.bytes = work.min_bytes, .gpu = job.device.device.kind == DeviceKind::kCuda};
   costs.input_sets = measure::set_count(static_cast<std::int64_t>(work.min_bytes), job.device);
   if (!job.candidates.empty()) costs.call_seconds = job.candidates[0].predicted_us * 1e-6;
-  return estimate(costs, trials, kBatch);
+  return estimate(costs, trials, batch_of(strategy, trials));
 }
 
 Outcome tune(const Job& job, const Options& options, Lab& lab, trials::TrialStore& store) {

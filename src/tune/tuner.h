@@ -80,7 +80,7 @@ std::vector<Candidate> candidates_of(const Variant& variant, const void* problem
                                      std::span<const double> predicted_us = {});
 
 /// What measuring `trials` of the job's candidates is expected to cost.
-Estimate estimate_of(const Job& job, std::size_t trials);
+Estimate estimate_of(const Job& job, Strategy strategy, std::size_t trials);
 
 /// Tunes in a lab and adds every trial to the store as soon as it is decided. Candidates whose
 /// trial the store has (same source, device, driver, compiler, mode) are not measured again, unless
