@@ -201,7 +201,12 @@ __device__ inline WideType<T> warp_reduce(T value) {
 /// the warp must arrive. The order is fixed, so results repeat bit by bit.
 template <int kLanes = 32>
 __device__ inline float warp_sum(float value) {
-  return warp_reduce<Sum, kLanes>(value);
+  // warp_reduce<Sum>, spelled out: a template less for each kernel to instantiate.
+#pragma unroll
+  for (int offset = kLanes / 2; offset > 0; offset /= 2) {
+    value += __shfl_xor_sync(kFullWarp, value, offset);
+  }
+  return value;
 }
 
 /// Elements of shared memory that block_reduce takes: one a warp.
