@@ -52,6 +52,7 @@
 #include "ops/linear_attention/progress.cuh"
 #include "ops/linear_attention/sequence_table.cuh"
 #include "ops/linear_attention/triangle.cuh"
+#include "src/cuda/device/common/cache.cuh"
 #include "src/cuda/device/common/cp_async.cuh"
 #include "src/cuda/device/common/math.cuh"
 #include "src/cuda/device/common/mma.cuh"

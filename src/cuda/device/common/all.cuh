@@ -12,6 +12,7 @@
 #include "src/cuda/device/common/memory.cuh"
 #include "src/cuda/device/common/mma.cuh"
 #include "src/cuda/device/common/pdl.cuh"
+#include "src/cuda/device/common/piece.cuh"
 #include "src/cuda/device/common/reduce.cuh"
 #include "src/cuda/device/common/traits.cuh"
 #include "src/cuda/device/common/types.cuh"
