@@ -4,6 +4,10 @@
 // and the include of that header in front, or EK_PART_all and all.cuh. So a part shows that its
 // header is enough, and between them the parts call every function (device_common_test.cc).
 
+#if defined(EK_PART_vec)
+#include "src/cuda/device/common/cache.cuh"  // hints
+#endif
+
 namespace device_test {
 
 using namespace einkorn;
@@ -152,7 +156,7 @@ static_assert(Sum::identity<float>() == 0 && Sum::identity<int>() == 0);
 static_assert(highest_of<int>() == 2147483647 && lowest_of<u32>() == 0);
 #endif
 
-#if defined(EK_PART_cache) || defined(EK_PART_all)
+#if defined(EK_PART_piece) || defined(EK_PART_cache) || defined(EK_PART_all)
 template <int kBytes, Cache kLoad, Cache kStore>
 __global__ void copy_pieces(const void* in, void* out, int count) {
   using P = typename Piece<kBytes>::Type;
@@ -391,21 +395,34 @@ __global__ void copy_vectors(const T* in, T* out, int vectors) {
       .template store<kAlign, kStore>(out + i * kN);
 }
 
-/// Values one by one and all at once, and the vector made of them again.
-template <class T, int kN>
+/// Values one by one and all at once or in pairs, and the vector made of them again.
+template <class T, int kN, bool kPairs = false>
 __global__ void convert_vectors(const T* in, float* single, float* all, T* back, int vectors) {
   const int i = thread_of_grid();
   if (i >= vectors) return;
   constexpr int kAlign = Vec<T, kN>::kBytes < 16 ? Vec<T, kN>::kBytes : 16;
-  const auto vec = Vec<T, kN>::template load<kAlign>(in + i * kN);
+  Vec<T, kN> vec;
+  vec.template fill<kAlign>(in + i * kN);
   float values[kN];
-  vec.get_all(values);
+  Vec<T, kN> again;
+  if constexpr (kPairs) {
+#pragma unroll
+    for (int j = 0; j < kN; j += 2) {
+      const float2 pair = vec.pair(j / 2);
+      values[j] = pair.x;
+      if constexpr (kN > 1) values[j + 1] = pair.y;
+      again.set_pair(j / 2, pair);
+    }
+  } else {
+    vec.get_all(values);
+    again = Vec<T, kN>::from(values);
+  }
 #pragma unroll
   for (int j = 0; j < kN; ++j) {
     single[i * kN + j] = vec.get(j);
     all[i * kN + j] = values[j];
   }
-  Vec<T, kN>::from(values).template store<kAlign>(back + i * kN);
+  again.template store<kAlign>(back + i * kN);
 }
 
 __global__ void load_nothing(int* out) {

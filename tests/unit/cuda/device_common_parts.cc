@@ -89,7 +89,8 @@ std::vector<Part> parts() {
                   "einkorn::f16, 16, 16, einkorn::Cache::kNoAllocate, einkorn::Cache::kStreaming",
                   "einkorn::u8, 4, 1, einkorn::Cache::kDefault, einkorn::Cache::kEvictFirst"}),
             each("convert_vectors",
-                 {"float, 4", "einkorn::f16, 8", "einkorn::bf16, 1", "einkorn::i8, 16"}),
+                 {"float, 4", "einkorn::f16, 8", "einkorn::bf16, 1", "einkorn::i8, 16",
+                  "float, 4, true", "einkorn::bf16, 8, true", "einkorn::f16, 1, true"}),
             {"device_test::load_nothing"}});
   const Expressions math =
       each("apply", {"device_test::Function::kExp2", "device_test::Function::kExp",
@@ -107,6 +108,7 @@ std::vector<Part> parts() {
       {"memory", memory},
       {"mma", mma},
       {"pdl", {"device_test::dependent_step"}},
+      {"piece", each("copy_pieces", {"2, einkorn::Cache::kReadOnly, einkorn::Cache::kDefault"})},
       {"plain_copy", {"einkorn::plain_copy"}},
       {"reduce", reductions()},
       {"traits",

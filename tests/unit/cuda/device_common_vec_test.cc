@@ -12,11 +12,16 @@
 namespace einkorn::device_common {
 namespace {
 
+/// The kernel that converts vectors of `count` there and back.
+std::string conversion(const Format& of, int count, bool pairs) {
+  return fmt::format("device_test::convert_vectors<{}, {}, {}>", of.device, count, pairs);
+}
+
 class DeviceVec : public DeviceCommon {
  protected:
   /// All codes in vectors of `count`, there and back.
-  static void check_conversions(const Kernels& kernels, const Format& of, int count) {
-    SCOPED_TRACE(fmt::format("{} x {}", of.device, count));
+  static void check_conversions(const Kernels& kernels, const Format& of, int count, bool pairs) {
+    SCOPED_TRACE(conversion(of, count, pairs));
     const std::size_t codes = std::size_t{1} << (of.format.sign_shift() + 1);
     const std::size_t bytes = of.format.sign_shift() == 7 ? 1 : 2;
     std::vector<std::uint8_t> in;
@@ -28,8 +33,8 @@ class DeviceVec : public DeviceCommon {
     const Tensor all = room<float>(codes);
     const Tensor back = room<std::uint8_t>(in.size());
     const int vectors = static_cast<int>(codes) / count;
-    run_over(kernels[fmt::format("device_test::convert_vectors<{}, {}>", of.device, count)],
-             static_cast<std::size_t>(vectors), upload(in), single, all, back, vectors);
+    run_over(kernels[conversion(of, count, pairs)], static_cast<std::size_t>(vectors), upload(in),
+             single, all, back, vectors);
     const std::vector<float> singles = download<float>(single);
     const std::vector<float> alls = download<float>(all);
     const std::vector<std::uint8_t> got = download<std::uint8_t>(back);
@@ -48,12 +53,15 @@ TEST_F(DeviceVec, EveryCodeConvertsInAVector) {
   Expressions expressions;
   for (const Format& of : formats()) {
     for (int count : counts) {
-      expressions.push_back(fmt::format("device_test::convert_vectors<{}, {}>", of.device, count));
+      for (const bool pairs : {false, true}) expressions.push_back(conversion(of, count, pairs));
     }
   }
   const Kernels kernels(expressions);
   for (const Format& of : formats()) {
-    for (int count : counts) check_conversions(kernels, of, count);
+    for (int count : counts) {
+      check_conversions(kernels, of, count, false);
+      check_conversions(kernels, of, count, true);
+    }
   }
 }
 

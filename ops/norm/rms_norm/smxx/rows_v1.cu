@@ -36,13 +36,13 @@ __device__ inline float row_sum(float value, float* partial, int row) {
 
 /// Blocks that a multiprocessor must have registers for; 1 leaves the compiler alone. Two vectors
 /// of 16 bits fit 40 registers, but with 512 threads it takes 48, and then there is room for two
-/// blocks in place of three: 6 % at 8192 columns. Rows that leave
-/// threads without work need more and would spill.
+/// blocks in place of three: 6 % at 8192 columns. With a residual they fit 48, and 50 would cost
+/// the fifth block of 256 threads. Rows that leave threads without work need more and would spill.
 template <class Tr, int kItems, int kThreads, bool kExact>
 inline constexpr int kMinBlocks =
-    sizeof(typename Tr::T) == 2 && sizeof(typename Tr::W) <= 2 && !Tr::kHasResidual &&
+    sizeof(typename Tr::T) == 2 && sizeof(typename Tr::W) <= 2 && sizeof(typename Tr::R) <= 2 &&
             kItems == 2 && kThreads >= 256 && kExact
-        ? 65536 / (40 * kThreads)
+        ? 65536 / ((Tr::kHasResidual ? 48 : 40) * kThreads)
         : 1;
 
 /// Grid: one block for kRows rows of kLanes threads each, kLanes a multiple of 32. kVec elements a
@@ -88,10 +88,8 @@ __global__ void __launch_bounds__(kLanes* kRows, (kMinBlocks<Tr, kItems, kLanes 
 #pragma unroll
   for (int i = 0; i < kItems; ++i) {
     if (!inside(i)) continue;
-    x[i] = Vec<T, kVec>::template load<kAlign>(x_from + i * kStep);
-    if constexpr (Tr::kHasResidual) {
-      residual[i] = Vec<R, kVec>::template load<kAlign>(residual_from + i * kStep);
-    }
+    x[i].template fill<kAlign>(x_from + i * kStep);
+    if constexpr (Tr::kHasResidual) residual[i].template fill<kAlign>(residual_from + i * kStep);
   }
 
   Vec<W, kVec> weight[kItems];
@@ -100,7 +98,7 @@ __global__ void __launch_bounds__(kLanes* kRows, (kMinBlocks<Tr, kItems, kLanes 
 #pragma unroll
     for (int i = 0; i < kItems; ++i) {
       if (!inside(i)) continue;
-      weight[i] = Vec<W, kVec>::template load<kAlign, Cache::kReadOnly>(from + i * kStep);
+      weight[i].template fill<kAlign, Cache::kReadOnly>(from + i * kStep);
     }
   };
   // With one vector a thread the weight is asked for before the sum, which hides its latency; with
@@ -108,23 +106,26 @@ __global__ void __launch_bounds__(kLanes* kRows, (kMinBlocks<Tr, kItems, kLanes 
   constexpr bool kEarlyWeight = kItems == 1;
   if constexpr (kEarlyWeight) load_weights();
 
-  const auto h_of = [&](int i, float (&h)[kVec]) {
-    to_floats(x[i], h);
+  constexpr int kPairs = (kVec + 1) / 2;
+  const auto h_of = [&](int i, int j) {
+    float2 h = x[i].pair(j);
     if constexpr (Tr::kHasResidual) {
-      float added[kVec];
-      to_floats(residual[i], added);
-#pragma unroll
-      for (int j = 0; j < kVec; ++j) h[j] += added[j];
+      const float2 added = residual[i].pair(j);
+      h.x += added.x;
+      h.y += added.y;
     }
+    return h;
   };
   float sum = 0;
 #pragma unroll
   for (int i = 0; i < kItems; ++i) {
     if (!inside(i)) continue;
-    float h[kVec];
-    h_of(i, h);
 #pragma unroll
-    for (int j = 0; j < kVec; ++j) sum += h[j] * h[j];
+    for (int j = 0; j < kPairs; ++j) {
+      const float2 h = h_of(i, j);
+      sum += h.x * h.x;
+      if constexpr (kVec > 1) sum += h.y * h.y;
+    }
   }
   const float r = reciprocal_rms(row_sum<kLanes>(sum, partial, row_in_block), p);
   const float scale = scale_of<Tr>(r);
@@ -135,12 +136,18 @@ __global__ void __launch_bounds__(kLanes* kRows, (kMinBlocks<Tr, kItems, kLanes 
 #pragma unroll
   for (int i = 0; i < kItems; ++i) {
     if (!inside(i)) continue;
-    float h[kVec];
-    h_of(i, h);
-    normalize_vec<Tr, kVec>(h, weight[i], scale, p.offset).template store<kAlign>(y_to + i * kStep);
+    Vec<T, kVec> y;
+    Vec<R, kVec> sums;
+#pragma unroll
+    for (int j = 0; j < kPairs; ++j) {
+      const float2 h = h_of(i, j);
+      y.set_pair(j, normalize_pair<Tr>(h, weight[i].pair(j), scale, p.offset));
+      if constexpr (Tr::kResidualOut) sums.set_pair(j, h);
+    }
+    y.template store<kAlign>(y_to + i * kStep);
     if constexpr (Tr::kResidualOut) {
       R* to = static_cast<R*>(p.residual_out) + row * p.residual_out_stride + first;
-      Vec<R, kVec>::from(h).template store<kAlign>(to + i * kStep);
+      sums.template store<kAlign>(to + i * kStep);
     }
   }
   if constexpr (Tr::kRstd) {
