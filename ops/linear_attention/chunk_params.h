@@ -86,7 +86,7 @@ struct Slice {
 };
 
 /// Words of a sequence and value head about its progress through slices: chunks that the recurrence
-/// has done, of each 16 rows of V, and chunks prepared.
+/// has done, of each 16 rows of V; the first sequence's have one more, of chunks prepared.
 inline constexpr int kProgressWords = 16;
 inline constexpr int kProgressPrepared = 8;
 

@@ -49,9 +49,9 @@ constexpr std::int64_t kSystemSmem = 1024;
 bool may_slice(const PrefillProblem& problem) { return problem.seqs == 0 && problem.segment == 0; }
 
 /// Whether kMappedResident blocks fit: gates without a bound take more registers, those in f32
-/// more shared memory.
+/// more shared memory; without l2norm ptxas spills one register.
 bool may_map(const PrefillProblem& problem) {
-  return problem.gate == Gate::kLowerBound && bits(problem.gate_dtype) == 16;
+  return problem.gate == Gate::kLowerBound && bits(problem.gate_dtype) == 16 && problem.l2norm;
 }
 
 /// Preparing blocks on a multiprocessor with nothing beside them.
@@ -64,7 +64,7 @@ int resident_alone(const PrefillProblem& problem, const DeviceInfo& device) {
 /// All that differ, the heuristic's first.
 std::vector<ChunkWgmma::Tiling> all_tilings(const PrefillProblem& problem,
                                             const ChunkWgmma::Tiling& best,
-                                            const std::vector<int>& residents,
+                                            std::initializer_list<int> residents,
                                             const std::vector<int>& halves) {
   std::vector<ChunkWgmma::Tiling> out = {best};
   const auto add = [&](int slices, int growth) {
@@ -95,8 +95,14 @@ std::optional<Refusal> ChunkWgmma::supports(const PrefillProblem& problem, const
 std::optional<Refusal> ChunkWgmma::validate(const PrefillProblem& problem, const Tiling& tiling,
                                             const DeviceInfo&) {
   if (tiling.resident == kMappedResident && !may_map(problem)) {
-    return Refusal{fmt::format("resident {} of gate {} in {}: only lower_bound in 16 bits",
-                               tiling.resident, name(problem.gate), name(problem.gate_dtype))};
+    return Refusal{
+        fmt::format("resident {} of gate {} in {}, l2norm {}: only lower_bound in 16 "
+                    "bits with l2norm",
+                    tiling.resident, name(problem.gate), name(problem.gate_dtype), problem.l2norm)};
+  }
+  if (tiling.resident == kMappedResident && tiling.slices > 1) {
+    return Refusal{fmt::format("resident {} of {} slices: only of all chunks at once",
+                               tiling.resident, tiling.slices)};
   }
   return validate_common(problem, tiling);
 }
@@ -154,11 +160,15 @@ ChunkWgmma::Tiling ChunkWgmma::heuristic(const PrefillProblem& problem, const De
 
 std::vector<ChunkWgmma::Tiling> ChunkWgmma::tilings(const PrefillProblem& problem,
                                                     const DeviceInfo& device) {
-  std::vector<int> residents = {3, 2};
-  if (may_map(problem)) residents.insert(residents.begin(), kMappedResident);
   std::vector<int> halves = {2};
   if (problem.segment == 0) halves.push_back(1);
-  return all_tilings(problem, heuristic(problem, device), residents, halves);
+  std::vector<Tiling> out = all_tilings(problem, heuristic(problem, device), {3, 2}, halves);
+  if (!may_map(problem)) return out;
+  for (const int half : halves) {
+    const Tiling mapped{.resident = kMappedResident, .halves = half};
+    if (mapped != out.front()) out.push_back(mapped);
+  }
+  return out;
 }
 
 std::vector<ChunkWgmma::Tiling> ChunkWgmma::head_tilings(const PrefillProblem& problem,

@@ -29,9 +29,10 @@
 // inverse it is 0.0029 and 0.0039, and a second bf16 number for q's factors takes less off, 0.0002,
 // at 45 us (bench/linear_attention/roundings.py).
 //
-// With tensor maps the copy engine brings q, k and the gates of whole chunks: a thousand
-// instructions less in a block, and few enough registers for four blocks on a multiprocessor. But
-// it begins later than threads' own copies, 2 us of a block's 14.
+// With tensor maps the copy engine brings q, k and the gates of whole chunks, and takes updates and
+// attention: a thousand instructions less in a block, a tenth less for the L1, and few enough
+// registers for four blocks on a multiprocessor. But it begins later than threads' own copies, 2 us
+// of a block's 14.
 //
 // A thread has 2 channels and 16 tokens throughout, so that a warp reads and writes whole lines of
 // 128 bytes of the gates, of kd and of qd without staging, the images replace q and k where they
@@ -104,6 +105,7 @@ inline constexpr int kMqkStageAt = 0;  // as in the record
 inline constexpr int kAkkAt = 8192;    // f32 [64][kRow], and in its place the inverse
 inline constexpr int kAkkEnd = kAkkAt + 4 * kChunkTokens * kRow;
 inline constexpr int kUpdatesAt = 4 * kTile;  // as in the record
+inline constexpr u32 kUpdatesBytes = 2 * kChunkTokens * kChunkDim;
 static_assert(kAkkEnd <= kUpdatesAt);
 
 __device__ inline float round_to_tf32(float x) {
@@ -551,6 +553,15 @@ __device__ inline int chunk_of_block(const PrepareParams& p) {
                              static_cast<int>(gridDim.z * gridDim.y));
 }
 
+/// A chunk's record, worked out where this is called and not again: the chunk's number takes a
+/// register less meanwhile, and no store multiplies anew.
+__device__ inline unsigned char* record_of(const PrepareParams& p, int chunk, int head) {
+  asm volatile("" : "+r"(chunk));
+  unsigned char* record = p.records + (i64{chunk} * p.value_heads + head) * Record::kBytes;
+  asm volatile("" : "+l"(record));
+  return record;
+}
+
 /// Both products of a diagonal block whose decays are too wide for factors, into mqk and Akk. Lanes
 /// 16 apart share a column j and have half of the channels each: k_j decays from token to token on
 /// its way down the rows, so that no exponent is positive and nothing can overflow.
@@ -716,8 +727,9 @@ __device__ inline void prepare(const P& p) {
     const bf16* k = static_cast<const bf16*>(p.k) + first * p.k_token + shared_head * p.k_head;
     const GT* g = static_cast<const GT*>(p.g) + first * p.g_token + head * p.g_head;
     g += row0 * p.g_token + warp % 2 * 64;
-    unsigned char* const to =
-        shared + kRightAt + (warp % 2 * kChunkTokens + row0) * (64 * sizeof(GT));
+    // By warps, or, as the copy engine puts them, by halves.
+    const int rows = kMapped ? warp % 2 * kChunkTokens + row0 : warp * kBlock;
+    unsigned char* const to = shared + kRightAt + rows * (64 * sizeof(GT));
     const RawTerms raw_terms = load_channel_terms<kGate>(p, head, channel);
     BT raw_beta{};
     if (thread < valid) {
@@ -777,8 +789,7 @@ __device__ inline void prepare(const P& p) {
     }
   }
 
-  unsigned char* record = p.records + (i64{chunk} * p.value_heads + head) * Record::kBytes;
-  asm("" : "+l"(record));  // or every store multiplies anew
+  unsigned char* record = record_of(p, chunk, head);
 
   // Whole exponents at the ends of the blocks, and what follows from them. Every warp adds the
   // totals in the same order, so all find the same ends.
@@ -964,11 +975,22 @@ __device__ inline void prepare(const P& p) {
     }
     clear_above(mqk, w, lane);
   }
+  if constexpr (kMapped) fence_async_proxy();
   __syncthreads();
+  record = record_of(p, chunk, head);
 
   if (warp >= kBlocks) {
-    store_updates(record + Record::kUpdates, shared, thread % 128);
-    store_attention(record + Record::kAttention, shared, thread % 128);
+    if constexpr (kMapped) {
+      if (thread == kPrepareThreads - 1) {
+        bulk_store(record + Record::kUpdates, shared + kUpdatesAt, kUpdatesBytes);
+        bulk_store(record + Record::kAttention, mqk, kTriangleBytes);
+        bulk_store_commit();
+        bulk_store_wait_read();
+      }
+    } else {
+      store_updates(record + Record::kUpdates, shared, thread % 128);
+      store_attention(record + Record::kAttention, shared, thread % 128);
+    }
   } else {
     store_inverse(record + Record::kInverse, akk, thread % 128);
   }
@@ -979,9 +1001,14 @@ template <class P, class GT, class BT, int kGate, int kBeta, bool kDoubled, bool
           int kResident>
 __global__ void __launch_bounds__(kPrepareThreads, kResident)
     prepare_chunks(const __grid_constant__ P p) {
-  begin_preparing(p);
+  if constexpr (P::kMapped) {  // of all chunks
+    allow_next_kernel();
+    wait_for_previous_kernel();
+  } else {
+    begin_preparing(p);
+  }
   prepare<GT, BT, static_cast<Gate>(kGate), static_cast<Beta>(kBeta), kDoubled, kL2norm>(p);
-  end_preparing(p);
+  if constexpr (!P::kMapped) end_preparing(p);
 }
 
 }  // namespace einkorn::linear_attention

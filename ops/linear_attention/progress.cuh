@@ -22,21 +22,33 @@ __device__ inline u32* progress_words(const P& p, i64 sequence, int head) {
   return p.progress + (sequence * p.value_heads + head) * kProgressWords;
 }
 
+/// Blocks of a value head that have prepared, of all sequences together.
+template <class P>
+__device__ inline u32* prepared_word(const P& p, int head) {
+  return progress_words(p, 0, head) + kProgressPrepared;
+}
+
 __device__ inline void wait_for_chunks(const u32* word, int chunks) {
   while (load_acquire(word) < static_cast<u32>(chunks)) {
   }
+}
+
+/// Chunks of a value head that a slice's kernel prepares.
+__device__ inline int prepared_by(const PrepareParams& p) {
+  return p.sequences.count * p.slice.chunks;
 }
 
 /// Sets a head's words to what is true when the first slice has been prepared: what comes next
 /// waits for all of this kernel.
 __device__ inline void begin_progress(const PrepareParams& p) {
   if (blockIdx.y != 0 || blockIdx.z != 0) return;
+  const int head = static_cast<int>(blockIdx.x);
   const int words = p.sequences.count * kProgressWords;
   for (int i = static_cast<int>(threadIdx.x); i < words; i += kPrepareThreads) {
-    const int word = i % kProgressWords;
-    progress_words(p, i / kProgressWords, static_cast<int>(blockIdx.x))[word] =
-        word == kProgressPrepared ? static_cast<u32>(p.slice.chunks) : 0;
+    progress_words(p, i / kProgressWords, head)[i % kProgressWords] = 0;
   }
+  __syncthreads();
+  if (threadIdx.x == 0) *prepared_word(p, head) = static_cast<u32>(prepared_by(p));
 }
 
 /// A slice but the first reads only what has been there since before the recurrence over the one
@@ -49,19 +61,19 @@ __device__ inline void begin_preparing(const PrepareParams& p) {
 }
 
 /// Counts the block's chunk. What comes after all slices waits for the last kernel alone, which
-/// waits for this one, and this one's last block for the recurrence before.
-__device__ inline void end_preparing(const PrepareParams& p) {
-  if (p.slice.first == 0) return;
+/// waits for this one, and this one's last block for the recurrence before. Not inlined: ptxas then
+/// spills a register or two in the middle of preparing.
+__device__ __noinline__ void end_slice(const PrepareParams& p) {
   __syncthreads();
-  const unsigned index = blockIdx.z * gridDim.y + blockIdx.y;
-  const int count = p.sequences.count;
-  if (threadIdx.x == 0 && static_cast<int>(index) < count * p.slice.chunks) {
-    add_release(progress_words(p, static_cast<int>(index) % count, static_cast<int>(blockIdx.x)) +
-                    kProgressPrepared,
-                1);
+  const u32 index = blockIdx.z * gridDim.y + blockIdx.y;
+  if (threadIdx.x == 0 && index < static_cast<u32>(prepared_by(p))) {
+    add_release(prepared_word(p, static_cast<int>(blockIdx.x)), 1);
   }
   const bool last = index + 1 == gridDim.y * gridDim.z && blockIdx.x + 1 == gridDim.x;
   if (last) wait_for_previous_kernel();
+}
+__device__ inline void end_preparing(const PrepareParams& p) {
+  if (p.slice.first > 0) end_slice(p);
 }
 
 }  // namespace einkorn::linear_attention

@@ -168,8 +168,7 @@ __device__ inline void end_recurrence(const RecurrenceParams& p) {
 /// slice be prepared: one word counts the chunks of both.
 __device__ inline void wait_for_records(const RecurrenceParams& p, const Job& job) {
   if (p.slice.first == 0) return;
-  wait_for_chunks(progress_words(p, job.part.sequence, job.head) + kProgressPrepared,
-                  p.slice.first + p.slice.chunks);
+  wait_for_chunks(prepared_word(p, job.head), (p.slice.first + p.slice.chunks) * p.sequences.count);
   allow_next_kernel();
   fence_async_proxy_global();
 }

@@ -251,7 +251,8 @@ TEST(ChunkPlan, SlicesByWhatTheRecurrenceLeaves) {
 TEST(ChunkPlan, TheCopyEngineBringsWhatManyBlocksPrepare) {
   const DeviceInfo h200 = find_device_info("h200");
   const auto resident = [&](const std::string& pairs) {
-    return ChunkWgmma::heuristic(problem_of("gate=lower_bound " + pairs), h200).resident;
+    return ChunkWgmma::heuristic(problem_of("gate=lower_bound l2norm=true " + pairs), h200)
+        .resident;
   };
   EXPECT_EQ(resident("tokens=8192 heads=64"), 4);
   EXPECT_EQ(resident("batch=2 tokens=8192 heads=64"), 4);
@@ -263,8 +264,13 @@ TEST(ChunkPlan, TheCopyEngineBringsWhatManyBlocksPrepare) {
   const auto refused =
       ChunkWgmma::validate(problem_of("tokens=64 heads=2 gate=log"), {.resident = 4}, h200);
   ASSERT_TRUE(refused);
-  EXPECT_EQ(refused->reason, "resident 4 of gate log in bf16: only lower_bound in 16 bits");
-  const auto problem = problem_of("tokens=640 heads=2 gate=lower_bound");
+  EXPECT_EQ(
+      refused->reason,
+      "resident 4 of gate log in bf16, l2norm false: only lower_bound in 16 bits with l2norm");
+  const auto problem = problem_of("tokens=640 heads=2 gate=lower_bound l2norm=true");
+  const auto sliced = ChunkWgmma::validate(problem, {.resident = 4, .slices = 2}, h200);
+  ASSERT_TRUE(sliced);
+  EXPECT_EQ(sliced->reason, "resident 4 of 2 slices: only of all chunks at once");
   const auto prepare_with = [&](int preparing) {
     const auto kernels = ChunkWgmma::kernels("file.cu", "chunk", {.resident = preparing});
     return std::get<LaunchStage>(plan_chunks<KdaPrefill>(problem, kernels).stages.at(0).node);

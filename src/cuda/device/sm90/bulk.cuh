@@ -44,4 +44,20 @@ __device__ inline void bulk_load(void* shared, const void* global, u32 bytes, u6
       : "memory");
 }
 
+/// Shared to global: one thread starts it, when whoever wrote to shared memory has gone through
+/// fence_async_proxy() and a barrier, and commits what it started.
+__device__ inline void bulk_store(void* global, const void* shared, u32 bytes) {
+  asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;" ::"l"(global),
+               "r"(shared_address(shared)), "r"(bytes)
+               : "memory");
+}
+__device__ inline void bulk_store_commit() {
+  asm volatile("cp.async.bulk.commit_group;" ::: "memory");
+}
+/// This thread waits until what it has committed has been read from shared memory, before that is
+/// written again or the block ends.
+__device__ inline void bulk_store_wait_read() {
+  asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory");
+}
+
 }  // namespace einkorn
