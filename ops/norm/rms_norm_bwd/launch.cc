@@ -1,5 +1,6 @@
 #include "ops/norm/rms_norm_bwd/launch.h"
 
+#include <algorithm>
 #include <utility>
 
 #include <einkorn/expression.h>
@@ -9,9 +10,10 @@
 namespace einkorn::rms_norm_bwd {
 namespace {
 
-constexpr int kSumThreads = 1024;  // of sum_partials
-constexpr int kSumColumns = 32;    // of one of its blocks
-constexpr int kPartialAlign = 64;  // elements: rows of partial sums begin at 256 bytes
+constexpr int kSumThreads = 1024;      // of sum_partials
+constexpr int kSumColumns = 32;        // of one of its blocks
+constexpr int kPartialAlign = 64;      // elements: rows of partial sums begin at 256 bytes
+constexpr std::int64_t kMinSums = 64;  // partial sums that the contract asks for
 
 }  // namespace
 
@@ -85,6 +87,11 @@ Cost gradient_cost(const RmsNormBwd::Problem& problem, const Params& params) {
                   static_cast<double>(problem.cols) * bits(*problem.dweight) / 8;
   }
   return cost;
+}
+
+std::int64_t staying_blocks(std::int64_t units, int blocks, const DeviceInfo& device) {
+  const std::int64_t staying = std::int64_t{device.sm_count} * blocks;
+  return std::min({units, std::max(staying, kMinSums), cuda::kMaxBlocks});
 }
 
 }  // namespace einkorn::rms_norm_bwd

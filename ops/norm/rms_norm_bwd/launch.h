@@ -37,4 +37,22 @@ LaunchStage sum_stage(std::string file, const RmsNormBwd::Problem& problem, cons
 /// What the stage that writes dx and the partial sums moves and computes.
 Cost gradient_cost(const RmsNormBwd::Problem& problem, const Params& params);
 
+/// Of blocks that take rows in turn, `units` of them at most: as many as stay on the device,
+/// `blocks` a multiprocessor, and 64 where it is small, since the contract's bound on dweight
+/// counts on so many partial sums.
+std::int64_t staying_blocks(std::int64_t units, int blocks, const DeviceInfo& device);
+
+/// Such blocks' plan: `rows_stage(params)` writes dx and a row of partial sums for each of
+/// `partial_rows` blocks, then these are added up.
+template <class RowsStage>
+Plan staying_plan(const char* file, const RmsNormBwd::Problem& problem, std::int64_t partial_rows,
+                  const DeviceInfo& device, RowsStage&& rows_stage) {
+  Plan out;
+  const Params params = make_params(problem, partial_rows);
+  out.workspace_bytes = partial_bytes(params);
+  if (problem.rows > 0) out.stages.emplace_back(rows_stage(params));
+  if (problem.dweight) out.stages.emplace_back(sum_stage(file, problem, params, device));
+  return out;
+}
+
 }  // namespace einkorn::rms_norm_bwd

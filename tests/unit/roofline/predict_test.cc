@@ -214,6 +214,32 @@ TEST(Predict, IsNearWhatWasMeasuredOnAnH100) {
   EXPECT_GE(compared, 12);
 }
 
+/// Of what is chosen there: a variant that gave way to a better one may be far from its roof.
+TEST(Predict, IsNearWhatTheChosenTookOnAnH200) {
+  int compared = 0;
+  const test::FileTree no_peaks;
+  const test::Variable variable("EINKORN_CACHE_DIR", no_peaks.root().string());
+  const DeviceInfo device = find_device_info("h200");
+  const auto view = registry();
+  each_result_file("-h200.json", [&](const nlohmann::json& document) {
+    if (!document.contains("results")) return;  // a profile
+    const OpEntry& entry = view->find(document.at("op").get<std::string>());
+    for (const auto& result : document.at("results")) {
+      if (result.value("roof", "") != "memory" || !has_long_rows(result)) continue;
+      const AnyProblem problem =
+          entry.op->parse(split_key_values(result.at("problem").get<std::string>()));
+      const Variant& chosen = select(entry, problem.get(), device);
+      if (chosen.id() != result.at("variant").get<std::string>()) continue;
+      const Prediction out = predict_result(document, result, device, peaks_of(device));
+      EXPECT_EQ(out.bound, Bound::kMemory);
+      const double measured = result.at("median_us");
+      EXPECT_NEAR(out.us / measured, 1, 0.15) << chosen.id() << " " << result.at("problem");
+      ++compared;
+    }
+  });
+  EXPECT_GE(compared, 8);
+}
+
 // The copy that was timed beside an op is the roof of that minute, and no good one: it stores
 // through the caches, and conversions and exponentials take longer than their flops tell.
 TEST(Predict, IsOfTheOrderOfWhatWasMeasuredOnACpu) {

@@ -24,9 +24,8 @@ struct BulkV1 {
   /// and reads them once: 109.5 to 114.4 us at 16384 x 4096 bf16, 201 to 218 us at 8192 x 8192 f32,
   /// but 268 to 222 us at 16384 x 8192 bf16; H200 (docs/devlog/20261128-plans.md).
   static constexpr std::int64_t kMinCols = 4097;
-  static constexpr int kMaxElements = 32;       // of a row, a thread
-  static constexpr int kMaxStages = 8;          // of a group
-  static constexpr std::int64_t kMinSums = 64;  // partial sums that the contract asks for
+  static constexpr int kMaxElements = 32;  // of a row, a thread
+  static constexpr int kMaxStages = 8;     // of a group
 
   /// A row's bits follow from its length alone here, but not which variant is chosen: the stride of
   /// many rows may be unaligned, and they go to smxx/rows_v1, whose sums have another order; one of
@@ -186,19 +185,11 @@ struct BulkV1 {
     return out;
   }
 
-  /// Blocks: as many as stay on the device, and 64 where it is small, but none without a row.
-  static std::int64_t grid(const Problem& problem, const Tiling& tiling, const DeviceInfo& device) {
-    const std::int64_t staying = std::int64_t{device.sm_count} * tiling.blocks;
-    return std::min(problem.rows, std::max(staying, kMinSums));
-  }
-
   static Plan plan(const Problem& problem, const Tiling& tiling, const DeviceInfo& device) {
-    Plan out;
-    const Params params = make_params(problem, grid(problem, tiling, device));
-    out.workspace_bytes = partial_bytes(params);
-    if (problem.rows > 0) out.stages.emplace_back(rows_stage(problem, tiling, params, device));
-    if (problem.dweight) out.stages.emplace_back(sum_stage(kFile, problem, params, device));
-    return out;
+    const std::int64_t blocks = staying_blocks(problem.rows, tiling.blocks, device);
+    return staying_plan(kFile, problem, blocks, device, [&](const Params& params) {
+      return rows_stage(problem, tiling, params, device);
+    });
   }
 
   static LaunchStage rows_stage(const Problem& problem, const Tiling& tiling, const Params& params,

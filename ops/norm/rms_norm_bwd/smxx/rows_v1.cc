@@ -19,7 +19,6 @@ struct RowsV1 {
   static constexpr const char* kFile = "ops/norm/rms_norm_bwd/smxx/rows_v1.cu";
   static constexpr std::int64_t kMaxSmem = 48 * 1024;  // static, a block
   static constexpr int kMaxElements = 32;              // of a row, a thread
-  static constexpr std::int64_t kMinSums = 64;         // partial sums that the contract asks for
 
   /// dx of a row does not depend on other rows, since how a row is shared out follows from its
   /// length alone; dweight is over all of them by its meaning.
@@ -168,20 +167,12 @@ struct RowsV1 {
     return out;
   }
 
-  /// Blocks: as many as stay on the device, and 64 where it is small, but none without a row.
-  static std::int64_t grid(const Problem& problem, const Tiling& tiling, const DeviceInfo& device) {
-    const std::int64_t all = (problem.rows + tiling.rows - 1) / tiling.rows;
-    const std::int64_t staying = std::int64_t{device.sm_count} * tiling.blocks;
-    return std::min({all, std::max(staying, kMinSums), cuda::kMaxBlocks});
-  }
-
   static Plan plan(const Problem& problem, const Tiling& tiling, const DeviceInfo& device) {
-    Plan out;
-    const Params params = make_params(problem, grid(problem, tiling, device));
-    out.workspace_bytes = partial_bytes(params);
-    if (problem.rows > 0) out.stages.emplace_back(rows_stage(problem, tiling, params, device));
-    if (problem.dweight) out.stages.emplace_back(sum_stage(kFile, problem, params, device));
-    return out;
+    const std::int64_t units = (problem.rows + tiling.rows - 1) / tiling.rows;
+    const std::int64_t blocks = staying_blocks(units, tiling.blocks, device);
+    return staying_plan(kFile, problem, blocks, device, [&](const Params& params) {
+      return rows_stage(problem, tiling, params, device);
+    });
   }
 
   static LaunchStage rows_stage(const Problem& problem, const Tiling& tiling, const Params& params,
