@@ -193,7 +193,11 @@ __device__ inline void warp_recurrence(const RecurrenceParams& p) {
     }
     cp_async_wait_all();
     __syncthreads();
-    char* const stage = shared + c % kStages * kWarpStage;
+    // Of one stage addresses never change; the compiler would work them all out before the loop,
+    // and spill.
+    int at = c % kStages * kWarpStage;
+    if constexpr (kStages == 1) asm volatile("" : "+r"(at));
+    char* const stage = shared + at;
     if (kStages == 2 && c + 1 < job.chunks) {
       copy_chunk<kPass>(p, job, shared + (c + 1) % kStages * kWarpStage, c + 1);
     }
