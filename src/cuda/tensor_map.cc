@@ -39,7 +39,7 @@ bool make_tensor_map(int device, const void* data, const TensorMapShape& shape,
     strides[i] = static_cast<cuuint64_t>((alone ? shape.sizes[0] : shape.strides[i]) * bytes);
   }
   const cuuint32_t every[3] = {1, 1, 1};
-  CUtensorMap made;  // has its own alignment
+  CUtensorMap made;                  // has its own alignment
   const ContextGuard guard(device);  // or the driver makes none
   const CUresult result = driver().cuTensorMapEncodeTiled(
       &made, *type, 3, const_cast<void*>(data), sizes, strides, box, every,
