@@ -662,12 +662,13 @@ __device__ inline void prepare(const P& p) {
           static_cast<const BT*>(p.beta)[(first + thread) * p.beta_token + head * p.beta_head];
     }
     __syncwarp();  // or the assembler has these loads begin when the gates have come
-    if (mapped) {
-      if constexpr (kMapped) {
+    if constexpr (kMapped) {
+      if (mapped) {
         __syncthreads();
         barrier_wait(&loaded[0], 0);
       }
-    } else {
+    }
+    if (!mapped) {
       if (!kMapped && valid == kChunkTokens) [[likely]] {
         start_loads<GT, true>(p, shared, to, q, k, g, valid, row0, thread);
       } else {

@@ -21,6 +21,14 @@ int vector_width(const RmsNormBwd::Problem& problem) {
   return cuda::vector_width(problem.cols, problem.dtype, 16);
 }
 
+int vectors(const RmsNormBwd::Problem& problem) {
+  return static_cast<int>(problem.cols / vector_width(problem));
+}
+
+int input_bits(const RmsNormBwd::Problem& problem) {
+  return 2 * bits(problem.dtype) + (problem.residual ? bits(*problem.residual) : 0);
+}
+
 std::string traits(const RmsNormBwd::Problem& problem) {
   return jit::instantiate(
       "einkorn::rms_norm_bwd::Traits",

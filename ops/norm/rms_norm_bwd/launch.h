@@ -16,6 +16,16 @@ namespace einkorn::rms_norm_bwd {
 /// alone.
 int vector_width(const RmsNormBwd::Problem& problem);
 
+/// Such pieces in a row.
+int vectors(const RmsNormBwd::Problem& problem);
+
+/// Bits of an element of all that a row is read from: dy, x and dresidual_out.
+int input_bits(const RmsNormBwd::Problem& problem);
+
+/// Bytes of inputs that a multiprocessor has to have asked for, at the bandwidth of an H200 and
+/// 1 us of latency under load (Little's law).
+inline constexpr double kEnoughInFlight = 40 * 1024;
+
 /// The device type `Traits<...>` for a problem.
 std::string traits(const RmsNormBwd::Problem& problem);
 

@@ -49,15 +49,11 @@ struct BulkV1 {
     }
   };
 
-  static int vectors(const Problem& problem) {
-    return static_cast<int>(problem.cols / vector_width(problem));
-  }
   static int threads(const Tiling& tiling) { return tiling.lanes * tiling.groups; }
 
   /// Bytes of dy, x and dresidual_out of one row.
   static std::int64_t stage_bytes(const Problem& problem) {
-    const int element = 2 * bits(problem.dtype) + (problem.residual ? bits(*problem.residual) : 0);
-    return problem.cols * element / 8;
+    return problem.cols * input_bits(problem) / 8;
   }
   /// The rings of a block, then the weight.
   static std::int64_t dynamic_bytes(const Problem& problem, const Tiling& tiling) {
@@ -170,11 +166,10 @@ struct BulkV1 {
         if (tiling.stages > 1) out.push_back(tiling);
       }
     }
-    // 40 KiB are in flight at the bandwidth of an H200 and 1 us of latency under load (Little's
-    // law); twice that, for a ring is not refilled evenly. Then 512 threads, in two groups, one of
-    // which computes while the other exchanges sums. All shapes of 16384 x 8192 bf16 are within
+    // Twice what is enough, for a ring is not refilled evenly. Then 512 threads, in two groups, one
+    // of which computes while the other exchanges sums. All shapes of 16384 x 8192 bf16 are within
     // 2 %: what is computed of an element bounds them.
-    constexpr double kEnough = 80 * 1024;
+    constexpr double kEnough = 2 * kEnoughInFlight;
     const auto badness = [&](const Tiling& tiling) {
       return std::tuple(-std::min(in_flight(problem, tiling), kEnough),
                         std::abs(threads(tiling) * tiling.blocks - 512),

@@ -42,9 +42,6 @@ struct RowsV1 {
     }
   };
 
-  static int vectors(const Problem& problem) {
-    return static_cast<int>(problem.cols / vector_width(problem));
-  }
   static int threads(const Tiling& tiling) { return tiling.lanes * tiling.rows; }
 
   /// Registers a thread that the assembler gets by with, over all dtypes, roundings and shapes, for
@@ -122,9 +119,8 @@ struct RowsV1 {
   /// Bytes of inputs that a multiprocessor has asked for at a time, on average; without `ahead` a
   /// block waits for its sums half of the time.
   static double in_flight(const Problem& problem, const Tiling& tiling) {
-    const int row_bits = 2 * bits(problem.dtype) + (problem.residual ? bits(*problem.residual) : 0);
     const double bytes = static_cast<double>(threads(tiling)) * tiling.blocks * tiling.items *
-                         vector_width(problem) * row_bits / 8;
+                         vector_width(problem) * input_bits(problem) / 8;
     return tiling.ahead ? bytes : bytes / 2;
   }
 
@@ -151,17 +147,15 @@ struct RowsV1 {
         if (const auto tiling = filled(problem, shape, device)) out.push_back(*tiling);
       }
     }
-    // 40 KiB are in flight at the bandwidth of an H200 and 1 us of latency under load (Little's
-    // law); beyond that fewer partial sums are better. Where less is in flight, more threads are:
+    // Where enough is in flight, fewer partial sums are better, where less is, more threads are:
     // 62.2 for 69.6 us at 16384 x 2048, 267.7 for 276.9 at 16384 x 8192 bf16 (H200).
-    constexpr double kEnough = 40 * 1024;
     std::ranges::stable_sort(out, [&](const Tiling& a, const Tiling& b) {
-      const double a_bytes = std::min(in_flight(problem, a), kEnough);
-      const double b_bytes = std::min(in_flight(problem, b), kEnough);
+      const double a_bytes = std::min(in_flight(problem, a), kEnoughInFlight);
+      const double b_bytes = std::min(in_flight(problem, b), kEnoughInFlight);
       if (a_bytes != b_bytes) return a_bytes > b_bytes;
       const int a_threads = threads(a) * a.blocks;
       const int b_threads = threads(b) * b.blocks;
-      if (a_bytes < kEnough && a_threads != b_threads) return a_threads > b_threads;
+      if (a_bytes < kEnoughInFlight && a_threads != b_threads) return a_threads > b_threads;
       return a.blocks < b.blocks;
     });
     return out;
