@@ -7,6 +7,7 @@
 #include <fmt/ranges.h>
 
 #include "cli/status.h"
+#include "src/registry/remembered_device.h"
 #include "src/registry/suggest.h"
 
 namespace einkorn::cli {
@@ -23,6 +24,16 @@ NamedProblem find_case(const Target& target, std::string_view name) {
     known.push_back(one.name);
   }
   throw Exit(kBadUsage, fmt::format("{}: --case: {}", target.op(), expected_one_of(name, known)));
+}
+
+/// As device_info(), which it asks and remembers where no earlier process has.
+template <class Find>
+DeviceInfo describe_here(int index, Find&& find) {
+  const std::string state = driver_state();
+  if (std::optional<DeviceInfo> known = remembered_device(index, state)) return *std::move(known);
+  const DeviceInfo info = device_info(find());
+  remember_device(info, state);
+  return info;
 }
 
 }  // namespace
@@ -94,7 +105,7 @@ Device find_device(std::string_view name) {
 }
 
 DeviceInfo describe_device(std::string_view name) {
-  if (name.empty()) return device_info(best_device());
+  if (name.empty()) return describe_here(0, best_device);
   const auto models = cuda::known_device_names();
   const bool here = name == "cpu" || name.starts_with("cuda");
   if (!here && std::ranges::find(models, name) == models.end()) {
@@ -102,7 +113,10 @@ DeviceInfo describe_device(std::string_view name) {
     known.insert(known.end(), models.begin(), models.end());
     throw Exit(kBadUsage, "--device: " + expected_one_of(name, known));
   }
-  if (name.starts_with("cuda")) return device_info(find_device(name));
+  if (name.starts_with("cuda")) {
+    const Device device = as_usage([&] { return parse_device(name); });
+    return describe_here(device.index, [&] { return find_device(name); });
+  }
   return as_usage([&] { return find_device_info(name); });
 }
 

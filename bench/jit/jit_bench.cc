@@ -7,7 +7,7 @@
 // - warm: a process whose cache has it, to the loaded module;
 // - hit: one look-up in memory.
 // einkorn_jit_bench serial N: N kernels in this process, one after the other; pool N: the same
-// through the workers.
+// through the workers; share N K OF: in this process each OF-th of them from number K on.
 //
 // EINKORN_CACHE_DIR is the caller's: an empty folder makes it cold.
 
@@ -143,11 +143,13 @@ std::vector<jit::Request> many(int count) {
   return out;
 }
 
-void serial(int count) {
+/// Of `count` kernels each `of`-th from number `first` on, one after the other.
+void serial(int count, int first = 0, int of = 1) {
   const std::vector<jit::Request> requests = many(count);
   const auto start = Clock::now();
-  for (const jit::Request& request : requests) jit::compile(request);
-  fmt::print("{{\"kernels\": {}, \"ms\": {:.1f}}}\n", count, ms_since(start));
+  for (int i = first; i < count; i += of) jit::compile(requests[static_cast<std::size_t>(i)]);
+  fmt::print("{{\"kernels\": {}, \"ms\": {:.1f}}}\n", (count - first + of - 1) / of,
+             ms_since(start));
 }
 
 void pool(int count) {
@@ -160,19 +162,26 @@ void pool(int count) {
              jit::worker_limit());
 }
 
+int number(std::string_view text) {
+  int out = 0;
+  std::from_chars(text.data(), text.data() + text.size(), out);
+  return out;
+}
+
 int run(std::span<char*> words) {
   const std::string_view what = words.size() > 1 ? words[1] : "";
   if (words.size() == 3 && (what == "serial" || what == "pool")) {
-    const std::string_view text = words[2];
-    int count = 0;
-    std::from_chars(text.data(), text.data() + text.size(), count);
-    what == "serial" ? serial(count) : pool(count);
+    what == "serial" ? serial(number(words[2])) : pool(number(words[2]));
+    return 0;
+  }
+  if (words.size() == 5 && what == "share") {
+    serial(number(words[2]), number(words[3]), std::max(1, number(words[4])));
     return 0;
   }
   if (words.size() != 4) {
     fmt::print(stderr,
                "usage: einkorn_jit_bench cold|compile|second|warm|hit FILE ENTRY, or "
-               "serial|pool N\n");
+               "serial|pool N, or share N K OF\n");
     return 2;
   }
   if (what == "compile") {  // as cold, without the driver

@@ -30,6 +30,7 @@ KERNELS = {
     ),
 }
 POOL_KERNELS = 64
+POOL_ROUNDS = 3
 RACERS = 8
 
 
@@ -64,16 +65,44 @@ def einkorn_numbers(bench: pathlib.Path, file: str, entry: str, repeat: int) -> 
     return out
 
 
+def apart(bench: pathlib.Path, folder: str, cores: int) -> float:
+    """Milliseconds of as many processes at once as cores, each with its share and its own cache.
+
+    What the machine itself gives: cores that work at once are slower than one alone.
+    """
+    begin = time.perf_counter()
+    processes = [
+        subprocess.Popen(
+            [str(bench), "share", str(POOL_KERNELS), str(i), str(cores)],
+            env=os.environ | {"EINKORN_CACHE_DIR": os.path.join(folder, str(i))},
+            stdout=subprocess.DEVNULL,
+        )
+        for i in range(cores)
+    ]
+    if any([process.wait() for process in processes]):
+        sys.exit("einkorn_jit_bench share: a process failed")
+    return (time.perf_counter() - begin) * 1e3
+
+
 def pool_numbers(bench: pathlib.Path) -> dict:
-    with tempfile.TemporaryDirectory() as scratch:
-        serial = run(bench, os.path.join(scratch, "serial"), "serial", str(POOL_KERNELS))
-        pool = run(bench, os.path.join(scratch, "pool"), "pool", str(POOL_KERNELS))
-    times = serial["ms"] / pool["ms"]
+    """Medians of rounds, each with one process, the pool and processes of their own."""
+    rounds = []
+    for _ in range(POOL_ROUNDS):
+        with tempfile.TemporaryDirectory() as scratch:
+            serial = run(bench, os.path.join(scratch, "serial"), "serial", str(POOL_KERNELS))
+            pool = run(bench, os.path.join(scratch, "pool"), "pool", str(POOL_KERNELS))
+            separate = apart(bench, scratch, pool["cores"])
+        rounds.append({"serial": serial["ms"], "pool": pool["ms"], "separate": separate})
+    ms = medians(rounds)
+    times = ms["serial"] / ms["pool"]
     return {
-        "serial": serial,
-        "pool": pool,
+        "kernels": POOL_KERNELS,
+        "cores": pool["cores"],
+        "ms": ms,
+        "rounds": rounds,
         "times_one_process": times,
         "per_core": times / pool["cores"],
+        "separate_per_core": ms["serial"] / ms["separate"] / pool["cores"],
     }
 
 

@@ -9,6 +9,8 @@
 
 #include <fmt/format.h>
 
+#include "src/jit/settings.h"
+
 namespace einkorn::jit {
 namespace {
 
@@ -38,6 +40,20 @@ std::string cannot_use_root(const std::string& root, uid_t owner, bool trust) {
     return fmt::format("others may write to it (mode {:04o}, expected 0700)", info.st_mode & 07777);
   }
   if (access(root.c_str(), R_OK | W_OK | X_OK) != 0) return reason_of(errno);
+  return {};
+}
+
+std::string find_cache_root(bool make, std::string* reasons) {
+  const auto settings = Settings::from_environment();
+  for (const std::string& root : cache_candidates(settings)) {
+    std::error_code ignored;
+    if (!make && !std::filesystem::exists(root, ignored)) continue;
+    const std::string reason = cannot_use_root(root, geteuid(), settings.trust);
+    if (reason.empty()) return root;
+    if (reasons != nullptr) {
+      *reasons += fmt::format("{}{}: {}", reasons->empty() ? "" : "; ", root, reason);
+    }
+  }
   return {};
 }
 

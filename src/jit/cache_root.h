@@ -13,4 +13,8 @@ namespace einkorn::jit {
 /// With `trust`, owner and mode do not matter.
 std::string cannot_use_root(const std::string& root, uid_t owner, bool trust);
 
+/// The first folder of cache_candidates() that can be used by that rule; empty when there is none,
+/// with the reason of each in `reasons`. Without `make`, one that is not there is passed over.
+std::string find_cache_root(bool make, std::string* reasons = nullptr);
+
 }  // namespace einkorn::jit

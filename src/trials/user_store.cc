@@ -1,33 +1,21 @@
-#include <unistd.h>
-
-#include <filesystem>
 #include <map>
 #include <memory>
 #include <mutex>
-#include <system_error>
 
 #include <fmt/format.h>
 
 #include "src/core/environment.h"
 #include "src/core/warning.h"
 #include "src/jit/cache_root.h"
-#include "src/jit/settings.h"
 #include "src/trials/store.h"
 
 namespace einkorn::trials {
 namespace {
 
-/// The first cache folder that can be used. Without `make`, one that is not there is passed over.
 std::string root_in_cache(bool make) {
-  const auto settings = jit::Settings::from_environment();
   std::string reasons;
-  for (const std::string& root : jit::cache_candidates(settings)) {
-    std::error_code ignored;
-    if (!make && !std::filesystem::exists(root, ignored)) continue;
-    const std::string reason = jit::cannot_use_root(root, geteuid(), settings.trust);
-    if (reason.empty()) return root + "/trials";
-    reasons += fmt::format("{}{}: {}", reasons.empty() ? "" : "; ", root, reason);
-  }
+  const std::string root = jit::find_cache_root(make, &reasons);
+  if (!root.empty()) return root + "/trials";
   if (make) {
     warn_once(
         fmt::format("no folder to keep trials in ({}); they are kept in memory until the "
