@@ -1,6 +1,7 @@
 """What is to be timed: one problem, on one device, over rotating input sets."""
 
 import dataclasses
+import itertools
 from collections.abc import Callable
 from typing import Any
 
@@ -16,6 +17,7 @@ class Task:
     device: str
     seed: int
     sets: int
+    lengths: tuple[int, ...] = ()  # of packed sequences, where the asking side says them
 
     @staticmethod
     def from_request(request: dict[str, Any]) -> "Task":
@@ -67,6 +69,15 @@ class Peer:
     load: Callable[[], tuple[Function, str]]
     inputs: list[tuple[Any, ...]]  # one tuple of arguments for each set; shared between peers
     expected: Function  # the result in float64, for arguments in float64
+
+
+def packed_bounds(task: Task) -> list[int] | None:
+    """Where packed sequences begin, then the end of the last; None where each row is one."""
+    if task.integer("seqs") == 0:
+        return None
+    if not task.lengths:
+        raise Skipped("the lengths of the packed sequences are not told to peers")
+    return [0, *itertools.accumulate(task.lengths)]
 
 
 def needs_cuda(task: Task) -> None:

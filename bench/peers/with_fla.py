@@ -5,14 +5,17 @@ skipped with the reason.
 """
 
 import importlib
+import os
 from typing import Any
 
 import torch
-from task import Function, Skipped, Task, needs_cuda
+from task import Function, Skipped, Task, needs_cuda, packed_bounds
 
 
 def _module(task: Task, name: str) -> tuple[Any, str]:
     needs_cuda(task)
+    # Where FlashKDA is installed, fla serves kda by it; that one is a peer of its own.
+    os.environ["FLA_FLASH_KDA"] = "0"
     try:
         fla = importlib.import_module("fla")
         return importlib.import_module(f"fla.ops.{name}"), fla.__version__
@@ -20,9 +23,15 @@ def _module(task: Task, name: str) -> tuple[Any, str]:
         raise Skipped(f"fla cannot be imported: {error}") from error
 
 
-def _only_whole_rows(task: Task) -> None:
-    if task.integer("seqs") > 0 or task.keys["initial_state"] != "none":
-        raise Skipped("asked for whole rows without an initial state")
+def _sequences(task: Task) -> dict[str, Any]:
+    """The bounds of packed sequences as fla has them, on both sides, so that it reads none back."""
+    if task.keys["initial_state"] != "none":
+        raise Skipped("asked for sequences without an initial state")
+    bounds = packed_bounds(task)
+    if bounds is None:
+        return {}
+    on_cpu = torch.tensor(bounds)
+    return {"cu_seqlens": on_cpu.to(task.device), "cu_seqlens_cpu": on_cpu}
 
 
 def _gate(task: Task, a_log: Any, dt_bias: Any) -> dict[str, Any]:
@@ -51,13 +60,13 @@ def _delta(task: Task) -> dict[str, Any]:
 
 def kda(task: Task) -> tuple[Function, str]:
     module, version = _module(task, "kda")
-    _only_whole_rows(task)
+    sequences = _sequences(task)
 
     def run(q: Any, k: Any, v: Any, g: Any, beta: Any, a_log: Any, dt_bias: Any) -> Any:
         # Without gradients it keeps nothing for a backward pass.
         with torch.inference_mode():
             return module.chunk_kda(
-                q, k, v, g, beta, **_delta(task), **_gate(task, a_log, dt_bias)
+                q, k, v, g, beta, **sequences, **_delta(task), **_gate(task, a_log, dt_bias)
             )[0]
 
     return run, version
@@ -65,14 +74,14 @@ def kda(task: Task) -> tuple[Function, str]:
 
 def gdn(task: Task) -> tuple[Function, str]:
     module, version = _module(task, "gated_delta_rule")
-    _only_whole_rows(task)
+    sequences = _sequences(task)
     if task.keys["gate"] == "lower_bound":
         raise Skipped("fla's gate of heads has no lower bound")
 
     def run(q: Any, k: Any, v: Any, g: Any, beta: Any, a_log: Any, dt_bias: Any) -> Any:
         with torch.inference_mode():
             return module.chunk_gated_delta_rule(
-                q, k, v, g, beta, **_delta(task), **_gate(task, a_log, dt_bias)
+                q, k, v, g, beta, **sequences, **_delta(task), **_gate(task, a_log, dt_bias)
             )[0]
 
     return run, version
@@ -80,7 +89,7 @@ def gdn(task: Task) -> tuple[Function, str]:
 
 def lightning(task: Task) -> tuple[Function, str]:
     module, version = _module(task, "simple_gla")
-    _only_whole_rows(task)
+    sequences = _sequences(task)
     if task.flag("l2norm"):
         raise Skipped("fla takes q and k as they are")
     if task.keys["gate"] == "factor":
@@ -93,6 +102,7 @@ def lightning(task: Task) -> tuple[Function, str]:
                 k,
                 v,
                 g_gamma=decay,
+                **sequences,
                 output_final_state=task.keys["final_state"] != "none",
                 state_v_first=task.keys["state_layout"] == "vk",
             )[0]
