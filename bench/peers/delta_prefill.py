@@ -1,8 +1,9 @@
-"""Peers of kda_prefill and gdn_prefill: the chunked form as a plain PyTorch program, and fla's.
+"""Peers of kda_prefill and gdn_prefill: the chunked form as a plain PyTorch program, and libraries.
 
 The ops differ in the gate, a number for each channel or for each head.
 """
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -30,11 +31,15 @@ def log_decay(task: Task, g: Any, a_log: Any, dt_bias: Any) -> Any:
     return -5 * torch.sigmoid(rate * x)
 
 
+def l2norm(x: Any) -> Any:
+    return x * torch.rsqrt((x * x).sum(-1, keepdim=True) + 1e-6)
+
+
 def prepared(task: Task, arguments: Tensors, dtype: Any) -> Tensors:
     """q (scaled), k, v, log decay and beta as [batch, value heads, tokens, ...] of `dtype`."""
     q, k, v, g, beta, a_log, dt_bias = (None if one is None else one.to(dtype) for one in arguments)
     if task.flag("l2norm"):
-        q, k = (x * torch.rsqrt((x * x).sum(-1, keepdim=True) + 1e-6) for x in (q, k))
+        q, k = l2norm(q), l2norm(k)
     g = log_decay(task, g, a_log, dt_bias)
     if task.keys["beta_form"] == "logit":
         beta = beta.sigmoid()
@@ -148,9 +153,12 @@ def load(task: Task) -> tuple[Function, str]:
     return chunked(task), torch.__version__
 
 
-def peers_of(task: Task, channels: bool, fla: Callable[[Task], tuple[Function, str]]) -> list[Peer]:
+# Gives a library's function for the task, and its version; it will be called with the sets.
+Loader = Callable[[Task, list[Tensors]], tuple[Function, str]]
+
+
+def peers_of(task: Task, channels: bool, libraries: dict[str, Loader]) -> list[Peer]:
     sets, expected = inputs(task, channels), recurrent(task)
-    return [
-        Peer("torch, chunked", lambda: load(task), sets, expected),
-        Peer("fla", lambda: fla(task), sets, expected),
-    ]
+    loaders = {name: functools.partial(one, task, sets) for name, one in libraries.items()}
+    loaders = {"torch, chunked": lambda: load(task)} | loaders
+    return [Peer(name, one, sets, expected) for name, one in loaders.items()]
