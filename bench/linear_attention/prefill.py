@@ -1,4 +1,4 @@
-"""Whole calls of the prefill ops on inputs made on the GPU, fla beside them.
+"""Whole calls of the prefill ops on inputs made on the GPU, other libraries beside them.
 
     .venv/bin/python bench/linear_attention/prefill.py [--rows NAME,...] [--peers] [--seconds S]
 
@@ -85,7 +85,14 @@ def task_of(row: Row) -> Task:
         "final_state": "f32",
         "state_layout": "vk",
     }
-    return Task({k: str(v) for k, v in keys.items()}, frozenset(keys), "cuda:0", seed=1, sets=1)
+    return Task(
+        {k: str(v) for k, v in keys.items()},
+        frozenset(keys),
+        "cuda:0",
+        seed=1,
+        sets=1,
+        lengths=row.lengths,
+    )
 
 
 def bounds(row: Row) -> torch.Tensor | None:
@@ -110,11 +117,16 @@ def ours(row: Row, task: Task) -> tuple[Function, str]:
 
 
 def peers_of(row: Row, task: Task) -> list[Peer]:
-    """ours first, then those that `einkorn bench --peers` knows of fla."""
+    """ours first, then the libraries that `einkorn bench --peers` knows."""
     known = importlib.import_module(row.op).peers(task)
-    fla = next(peer for peer in known if peer.name == "fla")
-    mine = dataclasses.replace(fla, name="einkorn", load=lambda: ours(row, task))
-    return [mine, fla]
+    mine = dataclasses.replace(known[0], name="einkorn", load=lambda: ours(row, task))
+    # The plain PyTorch program takes many times the memory and the time.
+    return [mine, *(peer for peer in known if not peer.name.startswith("torch"))]
+
+
+def key_of(peer: Peer) -> str:
+    """What the peer's results are called: its name up to what is to be known of them."""
+    return peer.name.partition(",")[0].replace(" ", "_").lower()
 
 
 def apart(got: torch.Tensor, want: torch.Tensor) -> float:
@@ -130,22 +142,26 @@ def measure(row: Row, seconds: float, with_peers: bool) -> dict[str, Any]:
     task = task_of(row)
     out: dict[str, Any] = dataclasses.asdict(row)
     samples: dict[str, GraphSample] = {}
-    first: dict[str, torch.Tensor] = {}
-    alone: dict[str, float] = {}
-    for peer in peers_of(row, task)[: 2 if with_peers else 1]:
+    mine, *others = peers_of(row, task)
+    want = None
+    for peer in [mine, *others] if with_peers else [mine]:
+        key = key_of(peer)
         try:
-            function, out[f"{peer.name}_version"] = peer.load()
-            first[peer.name] = function(*peer.inputs[0]).clone()
-            alone[peer.name] = do_bench(
-                functools.partial(function, *peer.inputs[0]), return_mode="median"
-            )
-            samples[peer.name] = GraphSample(peer, function)
+            function, out[f"{key}_version"] = peer.load()
+            got = function(*peer.inputs[0]).clone()
+            want = got if want is None else want
+            if peer is not mine:
+                out[f"{key}_apart"] = apart(got, want)
+            alone = do_bench(functools.partial(function, *peer.inputs[0]), return_mode="median")
+            out[f"{key}_do_bench_us"] = round(alone * 1e3, 2)
+            samples[key] = GraphSample(peer, function)
         except Exception as error:  # of a peer: it is reported; of ours: nothing is left to measure
-            if peer.name == "einkorn":
+            if peer is mine:
                 raise
-            out[f"{peer.name}_skipped"] = f"{type(error).__name__}: {str(error)[:200]}"
-    if "fla" in samples:
-        out["fla_apart"] = apart(first["fla"], first["einkorn"])
+            out[f"{key}_skipped"] = f"{type(error).__name__}: {str(error)[:200]}"
+        note = peer.name.partition(", ")[2]
+        if note:
+            out[f"{key}_note"] = note
     times: dict[str, list[float]] = {name: [] for name in samples}
     end = time.monotonic() + seconds
     while time.monotonic() < end or len(times["einkorn"]) < 5:
@@ -154,7 +170,6 @@ def measure(row: Row, seconds: float, with_peers: bool) -> dict[str, Any]:
     for name, taken in times.items():
         out[f"{name}_us"] = round(statistics.median(taken), 2)
         out[f"{name}_least_us"] = round(min(taken), 2)
-        out[f"{name}_do_bench_us"] = round(alone[name] * 1e3, 2)
     return out
 
 
