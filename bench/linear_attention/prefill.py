@@ -1,6 +1,7 @@
 """Whole calls of the prefill ops on inputs made on the GPU, other libraries beside them.
 
-    .venv/bin/python bench/linear_attention/prefill.py [--rows NAME,...] [--peers] [--seconds S]
+    .venv/bin/python bench/linear_attention/prefill.py [--rows NAME,...] [--peers]
+        [--seconds S] [--output FILE]
 
 For sizes whose inputs take long to make on the CPU (`einkorn bench` makes them there). Every
 contender of a row runs on the same inputs, interleaved; a sample is one replay of a CUDA graph of
@@ -190,18 +191,7 @@ def driver() -> str:
     return said.stdout.splitlines()[0]
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--rows", default=",".join(ROWS), help="names, by commas")
-    parser.add_argument("--peers", action="store_true")
-    parser.add_argument("--seconds", type=float, default=0.3, help="measuring time of a row")
-    args = parser.parse_args()
-    results = []
-    for name in args.rows.split(","):
-        results.append({"name": name} | measure(ROWS[name], args.seconds, args.peers))
-        said = {k: v for k, v in results[-1].items() if k.endswith(("_us", "apart", "skipped"))}
-        print(name, said, file=sys.stderr, flush=True)
-        torch.cuda.empty_cache()
+def document_of(results: list[dict[str, Any]]) -> str:
     document = {
         "what": "whole calls, microseconds; medians, least of the graphs', and by do_bench",
         "device": torch.cuda.get_device_name(0),
@@ -211,7 +201,28 @@ def main() -> int:
         "date": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
         "results": results,
     }
-    print(json.dumps(document, indent=2))
+    return json.dumps(document, indent=2) + "\n"
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--rows", default=",".join(ROWS), help="names, by commas")
+    parser.add_argument("--peers", action="store_true")
+    parser.add_argument("--seconds", type=float, default=0.3, help="measuring time of a row")
+    parser.add_argument(
+        "--output", type=pathlib.Path, help="file for the document, whole after each row"
+    )
+    args = parser.parse_args()
+    results = []
+    for name in args.rows.split(","):
+        results.append({"name": name} | measure(ROWS[name], args.seconds, args.peers))
+        said = {k: v for k, v in results[-1].items() if k.endswith(("_us", "apart", "skipped"))}
+        print(name, said, file=sys.stderr, flush=True)
+        if args.output:
+            args.output.write_text(document_of(results), encoding="utf-8")
+        torch.cuda.empty_cache()
+    if not args.output:
+        print(document_of(results), end="")
     return 0
 
 
