@@ -59,8 +59,8 @@
 #include "src/cuda/device/common/math.cuh"
 #include "src/cuda/device/common/mma.cuh"
 #include "src/cuda/device/common/pdl.cuh"
-#include "src/cuda/device/common/reduce.cuh"
 #include "src/cuda/device/common/vec.cuh"
+#include "src/cuda/device/common/warp.cuh"
 #include "src/cuda/device/sm90/tensor.cuh"
 
 namespace einkorn::linear_attention {

@@ -9,9 +9,9 @@
 // between lanes stands between reading and writing.
 
 #include "src/cuda/device/common/math.cuh"
-#include "src/cuda/device/common/reduce.cuh"
 #include "src/cuda/device/common/types.cuh"
 #include "src/cuda/device/common/vec.cuh"
+#include "src/cuda/device/common/warp.cuh"
 
 namespace einkorn::linear_attention {
 

@@ -4,9 +4,9 @@
 
 #include "ops/norm/rms_norm/params.h"
 #include "src/cuda/device/common/pdl.cuh"
-#include "src/cuda/device/common/reduce.cuh"
 #include "src/cuda/device/common/types.cuh"
 #include "src/cuda/device/common/vec.cuh"
+#include "src/cuda/device/common/warp.cuh"
 
 namespace einkorn::rms_norm {
 
@@ -27,7 +27,7 @@ struct Traits {
 };
 
 __device__ inline float reciprocal_rms(float sum_of_squares, const Params& p) {
-  return __frsqrt_rn(sum_of_squares * p.inverse_cols + p.eps);
+  return rsqrtf(sum_of_squares * p.inverse_cols + p.eps);
 }
 
 /// All of a vector; pairs of 16 bits are taken apart by one instruction a value, single ones by

@@ -50,7 +50,7 @@ struct RowFactors {
 
 template <class Tr>
 __device__ inline RowFactors row_factors(const RowSums& sums, float rstd, const Params& p) {
-  const float r = Tr::kRstd ? rstd : __frsqrt_rn(sums.squares * p.inverse_cols + p.eps);
+  const float r = Tr::kRstd ? rstd : rsqrtf(sums.squares * p.inverse_cols + p.eps);
   return {r, r * (r * (sums.products * p.inverse_cols))};
 }
 

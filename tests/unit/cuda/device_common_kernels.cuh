@@ -105,6 +105,24 @@ __global__ void clamp_to_finite(const float* in, float* out, int count) {
 }
 #endif
 
+#if defined(EK_PART_warp) || defined(EK_PART_all)
+template <int kLanes>
+__global__ void sum_warps(const float* in, float* out) {
+  const int i = thread_of_grid();
+  out[i] = warp_sum<kLanes>(in[i]);
+}
+
+/// Groups of 64 threads reverse their inputs, each behind its own barrier.
+__global__ void reverse_groups(const int* in, int* out) {
+  __shared__ int words[256];
+  const int i = static_cast<int>(threadIdx.x);
+  const int group = i / 64;
+  words[i] = in[i];
+  named_barrier(1 + group, 64);
+  out[i] = words[group * 64 + 63 - i % 64];
+}
+#endif
+
 #if defined(EK_PART_reduce) || defined(EK_PART_all)
 template <class Op, class T, int kLanes>
 __global__ void reduce_warps(const T* in, WideType<T>* out) {
@@ -126,22 +144,6 @@ __global__ void reduce_blocks(const T* in, WideType<T>* out) {
 template <class Op, class T>
 __global__ void identity_of(T* out) {
   *out = Op::template identity<T>();
-}
-
-template <int kLanes>
-__global__ void sum_warps(const float* in, float* out) {
-  const int i = thread_of_grid();
-  out[i] = warp_sum<kLanes>(in[i]);
-}
-
-/// Groups of 64 threads reverse their inputs, each behind its own barrier.
-__global__ void reverse_groups(const int* in, int* out) {
-  __shared__ int words[256];
-  const int i = static_cast<int>(threadIdx.x);
-  const int group = i / 64;
-  words[i] = in[i];
-  named_barrier(1 + group, 64);
-  out[i] = words[group * 64 + 63 - i % 64];
 }
 
 static_assert(Max::identity<int>() == -2147483647 - 1 && Min::identity<int>() == 2147483647);

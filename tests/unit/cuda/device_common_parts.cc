@@ -25,8 +25,7 @@ Expressions join(std::initializer_list<Expressions> lists) {
 }
 
 Expressions reductions() {
-  Expressions list = {"device_test::reverse_groups",
-                      "device_test::identity_of<einkorn::Max, einkorn::i64>",
+  Expressions list = {"device_test::identity_of<einkorn::Max, einkorn::i64>",
                       "device_test::reduce_warps<einkorn::MaxNan, float, 8>",
                       "device_test::reduce_blocks<einkorn::MinNan, einkorn::bf16, 1024>"};
   for (const char* op : {"Sum", "Max", "Min"}) {
@@ -39,7 +38,7 @@ Expressions reductions() {
   for (int threads : {17, 32, 48, 96, 512, 1000, 1024}) {
     list.push_back(fmt::format("device_test::reduce_blocks<einkorn::Sum, float, {}>", threads));
   }
-  return join({list, each("sum_warps", {"32", "4"})});
+  return list;
 }
 
 Expressions piece_copies() {
@@ -116,6 +115,7 @@ std::vector<Part> parts() {
                                 "einkorn::f8e5m2", "einkorn::i8", "einkorn::u8", "int"})},
       {"types", types},
       {"vec", vec},
+      {"warp", join({{"device_test::reverse_groups"}, each("sum_warps", {"32", "4"})})},
   };
 }
 

@@ -22,7 +22,7 @@
 
 #include "ops/linear_attention/chain_parts.cuh"
 #include "ops/linear_attention/decay.cuh"
-#include "src/cuda/device/common/reduce.cuh"
+#include "src/cuda/device/common/warp.cuh"
 
 namespace einkorn::lightning_prefill::sm90 {
 

@@ -89,7 +89,7 @@ __global__ void __launch_bounds__(kThreads) rows_v1(const __grid_constant__ Para
   }
   // All lanes of the warp arrive, those without a head, too.
   sum = warp_sum<kLanes>(sum);
-  const float r = scale_of<Tr>(__frsqrt_rn(sum * p.inverse_cols + p.eps));
+  const float r = scale_of<Tr>(rsqrtf(sum * p.inverse_cols + p.eps));
   if (!active) return;
 
   if constexpr (!kEarlyWeight) load_weights();

@@ -17,3 +17,4 @@
 #include "src/cuda/device/common/traits.cuh"
 #include "src/cuda/device/common/types.cuh"
 #include "src/cuda/device/common/vec.cuh"
+#include "src/cuda/device/common/warp.cuh"

@@ -4,10 +4,9 @@
 // so results repeat bit by bit, and every thread gets the same bits.
 
 #include "src/cuda/device/common/types.cuh"
+#include "src/cuda/device/common/warp.cuh"
 
 namespace einkorn {
-
-inline constexpr u32 kFullWarp = 0xffffffffu;
 
 // Types: float, double, int, u32, i64, u64; f16 and bf16, which are reduced in float.
 //
@@ -197,18 +196,6 @@ __device__ inline WideType<T> warp_reduce(T value) {
   }
 }
 
-/// Sum over `kLanes` neighbouring lanes (a power of two up to 32); every lane gets it. All lanes of
-/// the warp must arrive. The order is fixed, so results repeat bit by bit.
-template <int kLanes = 32>
-__device__ inline float warp_sum(float value) {
-  // warp_reduce<Sum>, spelled out: a template less for each kernel to instantiate.
-#pragma unroll
-  for (int offset = kLanes / 2; offset > 0; offset /= 2) {
-    value += __shfl_xor_sync(kFullWarp, value, offset);
-  }
-  return value;
-}
-
 /// Elements of shared memory that block_reduce takes: one a warp.
 template <int kThreads>
 inline constexpr int kReduceScratch = (kThreads + 31) / 32;
@@ -248,11 +235,6 @@ __device__ inline WideType<T> block_reduce(T value, WideType<T>* shared) {
     __syncthreads();
   }
   return result;
-}
-
-/// Barrier among `threads` threads (a multiple of 32) of a block; ids 1 to 15, 0 is __syncthreads.
-__device__ inline void named_barrier(int id, int threads) {
-  asm volatile("bar.sync %0, %1;" ::"r"(id), "r"(threads) : "memory");
 }
 
 }  // namespace einkorn
