@@ -31,19 +31,8 @@ std::string write_new(const std::string& path, std::span<const std::byte> bytes)
   if (file < 0) return reason_of(errno);
   std::string reason;
   if (const std::error_code error = write_all(file, bytes)) reason = error.message();
-  if (reason.empty() && fsync(file) != 0) reason = reason_of(errno);
   // Some file systems report a full disk only here.
   if (close(file) != 0 && reason.empty()) reason = reason_of(errno);
-  return reason;
-}
-
-std::string sync_folder(const std::string& path) {
-  const int folder = open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (folder < 0) return reason_of(errno);
-  std::string reason;
-  // EINVAL: the file system has nothing to sync for a folder.
-  if (fsync(folder) != 0 && errno != EINVAL) reason = reason_of(errno);
-  close(folder);
   return reason;
 }
 

@@ -13,11 +13,9 @@ std::string reason_of(int error);
 /// The folder and those above it, mode 0700.
 std::string make_folders(const std::string& path);
 
-/// A new file with these bytes, on the disk when this returns.
+/// A new file with these bytes. Not synced: what a crash of the machine leaves of it, its reader's
+/// checksum finds.
 std::string write_new(const std::string& path, std::span<const std::byte> bytes);
-
-/// Makes a rename or a new file in the folder last.
-std::string sync_folder(const std::string& path);
 
 /// A name that no other process or thread gives, on any machine that shares the folder.
 std::string unique_name();

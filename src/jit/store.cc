@@ -33,7 +33,7 @@ std::string deps_file(std::string_view root, const Digest& key) {
 std::string move_into_place(const std::string& from, const std::string& to) {
   const std::string parent = to.substr(0, to.rfind('/'));
   for (int attempt = 0;; ++attempt) {
-    if (rename(from.c_str(), to.c_str()) == 0) return disk::sync_folder(parent);
+    if (rename(from.c_str(), to.c_str()) == 0) return {};
     if (errno == EEXIST || errno == ENOTEMPTY) {
       disk::remove_entry(from);
       return {};
@@ -126,7 +126,6 @@ std::string Store::publish(const Digest& key, std::string_view arch, const Artif
   if (reason.empty()) {
     reason = disk::write_new(temporary + "/meta.json", std::as_bytes(std::span(meta)));
   }
-  if (reason.empty()) reason = disk::sync_folder(temporary);
   if (reason.empty()) {
     reason = move_into_place(temporary, entry_folder(options_.root, arch, key));
   }
