@@ -35,9 +35,13 @@ struct Vec {
   __device__ void fill(const T* address) {
     constexpr int kPiece = kBytes < kAlign ? kBytes : kAlign;
     using P = typename Piece<kPiece>::Type;
+    const P* from = reinterpret_cast<const P*>(address);
+    P* to = reinterpret_cast<P*>(item);
+    if constexpr (kBytes == kPiece) {
+      *to = load_piece<kCache>(from);  // most vectors: no loop to unroll
+    } else {
 #pragma unroll
-    for (int i = 0; i < kBytes / kPiece; ++i) {
-      reinterpret_cast<P*>(item)[i] = load_piece<kCache>(reinterpret_cast<const P*>(address) + i);
+      for (int i = 0; i < kBytes / kPiece; ++i) to[i] = load_piece<kCache>(from + i);
     }
   }
 
@@ -45,9 +49,13 @@ struct Vec {
   __device__ void store(T* address) const {
     constexpr int kPiece = kBytes < kAlign ? kBytes : kAlign;
     using P = typename Piece<kPiece>::Type;
+    const P* from = reinterpret_cast<const P*>(item);
+    P* to = reinterpret_cast<P*>(address);
+    if constexpr (kBytes == kPiece) {
+      store_piece<kCache>(to, *from);
+    } else {
 #pragma unroll
-    for (int i = 0; i < kBytes / kPiece; ++i) {
-      store_piece<kCache>(reinterpret_cast<P*>(address) + i, reinterpret_cast<const P*>(item)[i]);
+      for (int i = 0; i < kBytes / kPiece; ++i) store_piece<kCache>(to + i, from[i]);
     }
   }
 
