@@ -40,7 +40,9 @@ __device__ inline float to_float(f16 x) {
   asm("cvt.f32.f16 %0, %1;" : "=f"(out) : "h"(x.bits));
   return out;
 }
-__device__ inline float to_float(bf16 x) { return __uint_as_float(u32{x.bits} << 16); }
+// __builtin_bit_cast, not __uint_as_float: that is a function of a library, which takes the
+// compiler half a millisecond in a kernel like rms_norm's.
+__device__ inline float to_float(bf16 x) { return __builtin_bit_cast(float, u32{x.bits} << 16); }
 
 /// Rounds to nearest, ties to even. Beyond the largest value: infinity for f16 and bf16, the
 /// largest value for integers and fp8. NaN stays NaN; for integers it becomes 0 (PTX ISA, "cvt").
@@ -104,7 +106,7 @@ __device__ inline float2 unpack2<f16>(u32 pair) {
 }
 template <>
 __device__ inline float2 unpack2<bf16>(u32 pair) {
-  return {__uint_as_float(pair << 16), __uint_as_float(pair & 0xffff0000u)};
+  return {__builtin_bit_cast(float, pair << 16), __builtin_bit_cast(float, pair & 0xffff0000u)};
 }
 
 /// The value after a trip through T: where a contract rounds an intermediate result.

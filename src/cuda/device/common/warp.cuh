@@ -13,10 +13,13 @@ inline constexpr u32 kFullWarp = 0xffffffffu;
 /// the warp must arrive. The order is fixed, so results repeat bit by bit.
 template <int kLanes = 32>
 __device__ inline float warp_sum(float value) {
-  // warp_reduce<Sum>, spelled out: a template less for each kernel to instantiate.
+  // warp_reduce<Sum>, spelled out: a template less for each kernel to instantiate. The shuffle is
+  // __shfl_xor_sync, which is a function of a library that the compiler would link in.
 #pragma unroll
   for (int offset = kLanes / 2; offset > 0; offset /= 2) {
-    value += __shfl_xor_sync(kFullWarp, value, offset);
+    float other;
+    asm volatile("shfl.sync.bfly.b32 %0, %1, %2, 31, -1;" : "=f"(other) : "f"(value), "r"(offset));
+    value += other;
   }
   return value;
 }
