@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "src/trials/bundled.h"
+#include "tests/unit/registry/environment.h"
 
 namespace einkorn::test {
 namespace {
@@ -33,7 +34,9 @@ bool is_built(const Registry& view, const std::string& id) {
   return false;
 }
 
-TEST(ShippedTunings, FitTheirProblemsAndDevices) {
+/// f(entry, trial, problem, device) for all that ship and whose arch this build has.
+template <class F>
+void for_each_shipped(F&& f) {
   const auto view = registry();
   int entries = 0;
   for (const OpEntry& entry : view->ops()) {
@@ -42,17 +45,35 @@ TEST(ShippedTunings, FitTheirProblemsAndDevices) {
     for (const trials::Trial& trial : reading.trials) {
       if (!is_built(*view, trial.variant)) continue;
       SCOPED_TRACE(trial.variant + " " + trial.problem + " " + trial.tiling);
-      const DeviceInfo device = device_titled(trial.place.device);
-      EXPECT_EQ(device.cc, trial.place.cc);
-      const Variant& variant = view->find_variant(entry, trial.variant);
       const AnyProblem problem = entry.op->parse(split_key_values(trial.problem));
-      EXPECT_EQ(entry.op->print(problem.get()), trial.problem) << "not as a look-up prints it";
-      EXPECT_FALSE(refusal_of(variant, problem.get(), device));
-      EXPECT_FALSE(variant.validate(problem.get(), device, trial.tiling));
+      f(entry, trial, problem.get(), device_titled(trial.place.device));
       ++entries;
     }
   }
   if (entries == 0) GTEST_SKIP() << "none is of an arch that this build has";
+}
+
+TEST(ShippedTunings, FitTheirProblemsAndDevices) {
+  for_each_shipped([](const OpEntry& entry, const trials::Trial& trial, const void* problem,
+                      const DeviceInfo& device) {
+    EXPECT_EQ(device.cc, trial.place.cc);
+    const Variant& variant = registry()->find_variant(entry, trial.variant);
+    EXPECT_EQ(entry.op->print(problem), trial.problem) << "not as a look-up prints it";
+    EXPECT_FALSE(refusal_of(variant, problem, device));
+    EXPECT_FALSE(variant.validate(problem, device, trial.tiling));
+  });
+}
+
+TEST(ShippedTunings, AreFound) {
+  const ScopedVariable no_trials("EINKORN_TRIALS", "off");  // of whoever runs this
+  for_each_shipped([](const OpEntry& entry, const trials::Trial& trial, const void* problem,
+                      const DeviceInfo& device) {
+    const std::string_view name = std::string_view(trial.variant).substr(entry.op->name.size() + 1);
+    const Selection selection = explain(entry, problem, device, name);
+    EXPECT_EQ(selection.quality, "exact")
+        << "its sources have changed since: einkorn tune measures again and --export writes it";
+    EXPECT_EQ(selection.tiling, trial.tiling);
+  });
 }
 
 }  // namespace
