@@ -24,6 +24,14 @@ Expressions join(std::initializer_list<Expressions> lists) {
   return all;
 }
 
+Expressions functions() {
+  return each("apply", {"device_test::Function::kExp2", "device_test::Function::kExp",
+                        "device_test::Function::kLog2", "device_test::Function::kLog",
+                        "device_test::Function::kRsqrt", "device_test::Function::kReciprocal",
+                        "device_test::Function::kTanh", "device_test::Function::kSigmoid",
+                        "device_test::Function::kSilu"});
+}
+
 Expressions reductions() {
   Expressions list = {"device_test::identity_of<einkorn::Max, einkorn::i64>",
                       "device_test::reduce_warps<einkorn::MaxNan, float, 8>",
@@ -91,19 +99,13 @@ std::vector<Part> parts() {
                  {"float, 4", "einkorn::f16, 8", "einkorn::bf16, 1", "einkorn::i8, 16",
                   "float, 4, true", "einkorn::bf16, 8, true", "einkorn::f16, 1, true"}),
             {"device_test::load_nothing"}});
-  const Expressions math =
-      each("apply", {"device_test::Function::kExp2", "device_test::Function::kExp",
-                     "device_test::Function::kLog2", "device_test::Function::kLog",
-                     "device_test::Function::kRsqrt", "device_test::Function::kReciprocal",
-                     "device_test::Function::kTanh", "device_test::Function::kSigmoid",
-                     "device_test::Function::kSilu"});
   return {
       {"address", {"device_test::shared_addresses"}},
       {"cache", piece_copies()},
       {"cp_async", each("copy_async", {"4", "8", "16"})},
       {"fp8", fp8},
       {"fp8_bits", join({each("encode_bits", {"2", "3"}), each("decode_bits", {"2", "3"})})},
-      {"math", math},
+      {"math", functions()},
       {"memory", memory},
       {"mma", mma},
       {"pdl", {"device_test::dependent_step"}},
