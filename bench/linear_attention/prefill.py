@@ -191,17 +191,15 @@ def driver() -> str:
     return said.stdout.splitlines()[0]
 
 
-def document_of(results: list[dict[str, Any]]) -> str:
-    document = {
+def facts() -> dict[str, Any]:
+    return {
         "what": "whole calls, microseconds; medians, least of the graphs', and by do_bench",
         "device": torch.cuda.get_device_name(0),
         "driver": driver(),
         "versions": {"einkorn": einkorn.__version__, "torch": torch.__version__},
         "commit": commit(),
         "date": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
-        "results": results,
     }
-    return json.dumps(document, indent=2) + "\n"
 
 
 def main() -> int:
@@ -213,16 +211,17 @@ def main() -> int:
         "--output", type=pathlib.Path, help="file for the document, whole after each row"
     )
     args = parser.parse_args()
-    results = []
+    results: list[dict[str, Any]] = []
+    document = facts() | {"results": results}
     for name in args.rows.split(","):
         results.append({"name": name} | measure(ROWS[name], args.seconds, args.peers))
         said = {k: v for k, v in results[-1].items() if k.endswith(("_us", "apart", "skipped"))}
         print(name, said, file=sys.stderr, flush=True)
         if args.output:
-            args.output.write_text(document_of(results), encoding="utf-8")
+            args.output.write_text(json.dumps(document, indent=2) + "\n", encoding="utf-8")
         torch.cuda.empty_cache()
     if not args.output:
-        print(document_of(results), end="")
+        print(json.dumps(document, indent=2))
     return 0
 
 

@@ -1,6 +1,7 @@
 """What is to be timed: one problem, on one device, over rotating input sets."""
 
 import dataclasses
+import importlib
 import itertools
 from collections.abc import Callable
 from typing import Any
@@ -69,6 +70,14 @@ class Peer:
     load: Callable[[], tuple[Function, str]]
     inputs: list[tuple[Any, ...]]  # one tuple of arguments for each set; shared between peers
     expected: Function  # the result in float64, for arguments in float64
+
+
+def modules_of(library: str, *names: str) -> tuple[Any, ...]:
+    """A library's modules; a peer that needs them is skipped where it is not installed."""
+    try:
+        return tuple(importlib.import_module(name) for name in names)
+    except ImportError as error:
+        raise Skipped(f"{library} cannot be imported: {error}") from error
 
 
 def packed_bounds(task: Task) -> list[int] | None:

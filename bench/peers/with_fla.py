@@ -4,23 +4,19 @@ All are on CUDA. A form that a function does not have, or takes only after work 
 skipped with the reason.
 """
 
-import importlib
 import os
 from typing import Any
 
 import torch
-from task import Function, Skipped, Task, needs_cuda, packed_bounds
+from task import Function, Skipped, Task, modules_of, needs_cuda, packed_bounds
 
 
 def _module(task: Task, name: str) -> tuple[Any, str]:
     needs_cuda(task)
     # Where FlashKDA is installed, fla serves kda by it; that one is a peer of its own.
     os.environ["FLA_FLASH_KDA"] = "0"
-    try:
-        fla = importlib.import_module("fla")
-        return importlib.import_module(f"fla.ops.{name}"), fla.__version__
-    except ImportError as error:
-        raise Skipped(f"fla cannot be imported: {error}") from error
+    fla, module = modules_of("fla", "fla", f"fla.ops.{name}")
+    return module, fla.__version__
 
 
 def _sequences(task: Task) -> dict[str, Any]:

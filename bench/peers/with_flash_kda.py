@@ -4,13 +4,12 @@ The gate, the sigmoid of beta, and the l2norm of q and k are in its kernels. Ano
 one it has is skipped with the reason.
 """
 
-import importlib
 import importlib.metadata
 from collections.abc import Iterator
 from typing import Any
 
 import torch
-from task import Function, Skipped, Task, needs_cuda, packed_bounds
+from task import Function, Skipped, Task, modules_of, needs_cuda, packed_bounds
 
 SERVED = {
     "key_dim": "128",
@@ -40,10 +39,7 @@ def _misfits(task: Task) -> Iterator[str]:
 
 
 def _library() -> tuple[Any, str]:
-    try:
-        module = importlib.import_module("flash_kda")
-    except ImportError as error:
-        raise Skipped(f"FlashKDA cannot be imported: {error}") from error
+    (module,) = modules_of("FlashKDA", "flash_kda")
     try:
         return module, importlib.metadata.version("flash_kda")
     except importlib.metadata.PackageNotFoundError:  # built in place

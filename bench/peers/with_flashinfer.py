@@ -6,21 +6,16 @@ beta in eager PyTorch. So there are two peers: `gdn` leaves all of it to the cal
 made before it is timed, so that what is timed does less than ours.
 """
 
-import importlib
 import itertools
 from typing import Any
 
 import torch
 from delta_prefill import Tensors, l2norm, log_decay
-from task import Function, Skipped, Task, needs_cuda, packed_bounds
+from task import Function, Skipped, Task, modules_of, needs_cuda, packed_bounds
 
 
 def _chunked() -> tuple[Any, str]:
-    try:
-        flashinfer = importlib.import_module("flashinfer")
-        module = importlib.import_module("flashinfer.gdn_prefill")
-    except ImportError as error:
-        raise Skipped(f"flashinfer cannot be imported: {error}") from error
+    flashinfer, module = modules_of("flashinfer", "flashinfer", "flashinfer.gdn_prefill")
     return module.chunk_gated_delta_rule, flashinfer.__version__
 
 

@@ -9,8 +9,6 @@
 
 #include <fmt/format.h>
 
-#include "src/jit/settings.h"
-
 namespace einkorn::jit {
 namespace {
 
@@ -43,18 +41,19 @@ std::string cannot_use_root(const std::string& root, uid_t owner, bool trust) {
   return {};
 }
 
-std::string find_cache_root(bool make, std::string* reasons) {
-  const auto settings = Settings::from_environment();
+CacheRoot find_cache_root(const Settings& settings, bool make) {
+  CacheRoot out;
   for (const std::string& root : cache_candidates(settings)) {
     std::error_code ignored;
     if (!make && !std::filesystem::exists(root, ignored)) continue;
     const std::string reason = cannot_use_root(root, geteuid(), settings.trust);
-    if (reason.empty()) return root;
-    if (reasons != nullptr) {
-      *reasons += fmt::format("{}{}: {}", reasons->empty() ? "" : "; ", root, reason);
+    if (reason.empty()) {
+      out.path = root;
+      break;
     }
+    out.refused.push_back(fmt::format("{}: {}", root, reason));
   }
-  return {};
+  return out;
 }
 
 }  // namespace einkorn::jit

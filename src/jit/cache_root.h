@@ -2,9 +2,10 @@
 
 #include <sys/types.h>
 
-#include <optional>
 #include <string>
 #include <vector>
+
+#include "src/jit/settings.h"
 
 namespace einkorn::jit {
 
@@ -13,8 +14,13 @@ namespace einkorn::jit {
 /// With `trust`, owner and mode do not matter.
 std::string cannot_use_root(const std::string& root, uid_t owner, bool trust);
 
-/// The first folder of cache_candidates() that can be used by that rule; empty when there is none,
-/// with the reason of each in `reasons`. Without `make`, one that is not there is passed over.
-std::string find_cache_root(bool make, std::string* reasons = nullptr);
+struct CacheRoot {
+  std::string path;                  ///< empty: there is none
+  std::vector<std::string> refused;  ///< those before it, "folder: why not"
+};
+
+/// The first folder of cache_candidates() that can be used by that rule. Without `make`, one that
+/// is not there is passed over.
+CacheRoot find_cache_root(const Settings& settings, bool make);
 
 }  // namespace einkorn::jit

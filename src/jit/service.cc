@@ -213,21 +213,17 @@ void Service::publish(Job& job, Compiler& compiler, const Outcome& outcome) {
 
 Store* Service::store() {
   std::call_once(store_once_, [&] {
-    std::string tried;
-    for (const std::string& root : cache_candidates(settings_)) {
-      const std::string reason = cannot_use_root(root, geteuid(), settings_.trust);
-      if (reason.empty()) {
-        store_ = std::make_unique<Store>(
-            StoreOptions{.root = root, .max_bytes = settings_.max_bytes, .trust = settings_.trust});
-        return;
-      }
-      tried += fmt::format("\n  {}: {}", root, reason);
+    const CacheRoot found = find_cache_root(settings_, /*make=*/true);
+    if (!found.path.empty()) {
+      store_ = std::make_unique<Store>(StoreOptions{
+          .root = found.path, .max_bytes = settings_.max_bytes, .trust = settings_.trust});
+      return;
     }
     warn_once(fmt::format(
-        "no cache folder can be used, artifacts are kept in memory only:{}\n  hint: "
+        "no cache folder can be used, artifacts are kept in memory only:\n  {}\n  hint: "
         "EINKORN_CACHE_DIR names another; chmod 700 closes one to others; EINKORN_CACHE_TRUST=1 "
         "takes it as it is",
-        tried));
+        fmt::join(found.refused, "\n  ")));
   });
   return store_.get();
 }

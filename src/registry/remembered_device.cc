@@ -49,7 +49,11 @@ std::string variables() {
   return fmt::format("{}", fmt::join(found, "\n"));
 }
 
-std::string file_in(const std::string& root) { return root + "/devices.json"; }
+/// The file in the cache folder; empty without one.
+std::string devices_file(bool make) {
+  const std::string root = jit::find_cache_root(jit::Settings::from_environment(), make).path;
+  return root.empty() ? std::string() : root + "/devices.json";
+}
 
 /// The file's entries for this state, by index; an empty object when there is nothing of use, which
 /// costs no more than a start of the driver.
@@ -61,30 +65,17 @@ Json devices_in(const std::string& path, const std::string& state) {
   return devices != document.end() && devices->is_object() ? *devices : Json::object();
 }
 
-Json to_json(const DeviceInfo& info) {
-  return {{"name", info.name},
-          {"cc", info.cc},
-          {"sm_count", info.sm_count},
-          {"max_threads_per_sm", info.max_threads_per_sm},
-          {"smem_per_block_optin", info.smem_per_block_optin},
-          {"smem_per_sm", info.smem_per_sm},
-          {"l2_bytes", info.l2_bytes},
-          {"datasheet_gbps", info.datasheet_gbps}};
-}
-
-DeviceInfo from_json(int index, const Json& json) {
-  DeviceInfo info;
-  info.device = cuda_device(index);
-  info.present = true;
-  json.at("name").get_to(info.name);
-  json.at("cc").get_to(info.cc);
-  json.at("sm_count").get_to(info.sm_count);
-  json.at("max_threads_per_sm").get_to(info.max_threads_per_sm);
-  json.at("smem_per_block_optin").get_to(info.smem_per_block_optin);
-  json.at("smem_per_sm").get_to(info.smem_per_sm);
-  json.at("l2_bytes").get_to(info.l2_bytes);
-  json.at("datasheet_gbps").get_to(info.datasheet_gbps);
-  return info;
+/// f(key, field) for all that the driver says.
+template <class Info, class F>
+void for_each_field(Info& info, F&& f) {
+  f("name", info.name);
+  f("cc", info.cc);
+  f("sm_count", info.sm_count);
+  f("max_threads_per_sm", info.max_threads_per_sm);
+  f("smem_per_block_optin", info.smem_per_block_optin);
+  f("smem_per_sm", info.smem_per_sm);
+  f("l2_bytes", info.l2_bytes);
+  f("datasheet_gbps", info.datasheet_gbps);
 }
 
 }  // namespace
@@ -109,13 +100,17 @@ std::string driver_state(const std::string& proc, const std::string& dev) {
 
 std::optional<DeviceInfo> remembered_device(int index, const std::string& state) {
   if (state.empty()) return std::nullopt;
-  const std::string root = jit::find_cache_root(/*make=*/false);
-  if (root.empty()) return std::nullopt;
-  const Json devices = devices_in(file_in(root), state);
+  const std::string path = devices_file(/*make=*/false);
+  if (path.empty()) return std::nullopt;
+  const Json devices = devices_in(path, state);
   const auto found = devices.find(std::to_string(index));
   if (found == devices.end()) return std::nullopt;
+  DeviceInfo info;
+  info.device = cuda_device(index);
+  info.present = true;
   try {
-    return from_json(index, *found);
+    for_each_field(info, [&](const char* key, auto& field) { found->at(key).get_to(field); });
+    return info;
   } catch (const Json::exception&) {
     return std::nullopt;  // as other versions wrote it, or cut off
   }
@@ -123,11 +118,11 @@ std::optional<DeviceInfo> remembered_device(int index, const std::string& state)
 
 bool remember_device(const DeviceInfo& info, const std::string& state) {
   if (state.empty() || info.device.kind != DeviceKind::kCuda) return false;
-  const std::string root = jit::find_cache_root(/*make=*/true);
-  if (root.empty()) return false;
-  const std::string path = file_in(root);
+  const std::string path = devices_file(/*make=*/true);
+  if (path.empty()) return false;
   Json devices = devices_in(path, state);
-  devices[std::to_string(info.device.index)] = to_json(info);
+  Json& entry = devices[std::to_string(info.device.index)] = Json::object();
+  for_each_field(info, [&](const char* key, const auto& field) { entry[key] = field; });
   const Json document = {{"state", state}, {"devices", std::move(devices)}};
   const std::string text = document.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
   return !replace_file(path, text);

@@ -3,6 +3,7 @@
 #include <mutex>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "src/core/environment.h"
 #include "src/core/warning.h"
@@ -13,14 +14,13 @@ namespace einkorn::trials {
 namespace {
 
 std::string root_in_cache(bool make) {
-  std::string reasons;
-  const std::string root = jit::find_cache_root(make, &reasons);
-  if (!root.empty()) return root + "/trials";
+  const jit::CacheRoot found = jit::find_cache_root(jit::Settings::from_environment(), make);
+  if (!found.path.empty()) return found.path + "/trials";
   if (make) {
     warn_once(
         fmt::format("no folder to keep trials in ({}); they are kept in memory until the "
                     "process ends",
-                    reasons));
+                    fmt::join(found.refused, "; ")));
   }
   return {};
 }
