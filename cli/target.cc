@@ -26,16 +26,6 @@ NamedProblem find_case(const Target& target, std::string_view name) {
   throw Exit(kBadUsage, fmt::format("{}: --case: {}", target.op(), expected_one_of(name, known)));
 }
 
-/// As device_info(), which it asks and remembers where no earlier process has.
-template <class Find>
-DeviceInfo describe_here(int index, Find&& find) {
-  const std::string state = driver_state();
-  if (std::optional<DeviceInfo> known = remembered_device(index, state)) return *std::move(known);
-  const DeviceInfo info = device_info(find());
-  remember_device(info, state);
-  return info;
-}
-
 }  // namespace
 
 Words split_words(const std::vector<std::string>& words) {

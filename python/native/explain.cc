@@ -3,8 +3,20 @@
 #include <einkorn/registry.h>
 
 #include "cli/choices.h"
+#include "src/registry/remembered_device.h"
 
 namespace einkorn::python {
+namespace {
+
+/// The best here for an empty name.
+DeviceInfo describe_device(std::string_view name) {
+  if (name.empty()) return describe_here(0, best_device);
+  if (!name.starts_with("cuda")) return find_device_info(name);
+  const Device device = parse_device(name);
+  return describe_here(device.index, [&] { return device; });
+}
+
+}  // namespace
 
 std::string variants_json(std::string_view op) {
   const auto view = registry();
@@ -26,7 +38,7 @@ std::string explain_json(std::string_view op, std::string_view problem, std::str
                          std::string_view variant) {
   const auto view = registry();
   const OpEntry& entry = view->find(op);
-  const DeviceInfo on = device.empty() ? device_info(best_device()) : find_device_info(device);
+  const DeviceInfo on = describe_device(device);
   const AnyProblem parsed = entry.op->parse(split_key_values(problem));
   const cli::Choice choice{"", entry.op->print(parsed.get()),
                            explain(entry, parsed.get(), on, variant)};

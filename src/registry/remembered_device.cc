@@ -9,12 +9,14 @@
 #include <system_error>
 #include <vector>
 
+#include <einkorn/registry.h>
 #include <einkorn/version.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include "src/core/file.h"
+#include "src/cuda/driver.h"
 #include "src/jit/cache_root.h"
 
 namespace einkorn {
@@ -126,6 +128,16 @@ bool remember_device(const DeviceInfo& info, const std::string& state) {
   const Json document = {{"state", state}, {"devices", std::move(devices)}};
   const std::string text = document.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
   return !replace_file(path, text);
+}
+
+DeviceInfo describe_here(int index, const std::function<Device()>& find,
+                         const std::string& state) {
+  // A driver that runs answers at once, and by the variables that it was started with.
+  if (cuda::driver_loaded()) return device_info(find());
+  if (std::optional<DeviceInfo> known = remembered_device(index, state)) return *std::move(known);
+  const DeviceInfo info = device_info(find());
+  remember_device(info, state);
+  return info;
 }
 
 }  // namespace einkorn

@@ -3,6 +3,7 @@
 // What the driver said of a device, kept for later processes. To start the driver takes a tenth of
 // a second and more, and to describe a device is all that some commands want of it.
 
+#include <functional>
 #include <optional>
 #include <string>
 
@@ -23,5 +24,11 @@ std::optional<DeviceInfo> remembered_device(int index, const std::string& state 
 /// Keeps the description in the cache folder. Whether it did: without a folder that can be used, or
 /// a state, the driver is asked again next time, which is right as well.
 bool remember_device(const DeviceInfo& info, const std::string& state = driver_state());
+
+/// The GPU of this index without a start of the driver where an earlier process has remembered it.
+/// Otherwise, and where the driver has been started already, device_info(find()), remembered.
+/// Throws what find() does.
+DeviceInfo describe_here(int index, const std::function<Device()>& find,
+                         const std::string& state = driver_state());
 
 }  // namespace einkorn

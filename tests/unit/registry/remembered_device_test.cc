@@ -1,9 +1,13 @@
 #include "src/registry/remembered_device.h"
 
+#include <stdexcept>
+
+#include <einkorn/registry.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "src/core/file.h"
+#include "src/cuda/driver.h"
 #include "tests/unit/file_tree.h"
 
 namespace einkorn {
@@ -119,6 +123,17 @@ TEST_F(RememberedDevice, IsNoneInADamagedFile) {
   }
   remember_device(toy(0), "one");
   expect_toy(0, "one");
+}
+
+TEST_F(RememberedDevice, IsDescribedWithoutAskingAgain) {
+  const auto not_here = []() -> Device { throw std::out_of_range("not here"); };
+  EXPECT_THROW(describe_here(0, not_here, "one"), std::out_of_range);
+  EXPECT_EQ(describe_here(0, [] { return kCpuDevice; }, "one").name, cpu_info().name);
+  EXPECT_THROW(describe_here(0, not_here, "one"), std::out_of_range);  // a CPU is not kept
+  remember_device(toy(0), "one");
+  if (cuda::driver_loaded()) GTEST_SKIP() << "a driver that runs is asked";
+  EXPECT_EQ(describe_here(0, not_here, "one").sm_count, toy(0).sm_count);
+  EXPECT_THROW(describe_here(0, not_here, "two"), std::out_of_range);
 }
 
 TEST_F(RememberedDevice, IsNotKeptWithoutAStateNorForCpus) {
