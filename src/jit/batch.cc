@@ -10,23 +10,25 @@
 #include <mutex>
 #include <numeric>
 #include <thread>
+#include <utility>
 
 #include "src/jit/compiler.h"
+#include "src/jit/program_answer.h"
 #include "src/jit/worker_pool.h"
 
 namespace einkorn::jit {
 namespace {
 
-/// Threads of one process would only wait for one another; the trouble of a worker is told.
+/// Threads of one process would only wait for one another.
 bool goes_to_a_worker(const Request& request) {
   return request.compiler.empty() && request.target == Target::kCuda;
 }
 
-BatchResult compile_one(Request request, bool workers) {
+BatchResult compile_one(const Request& request) {
   BatchResult result;
   try {
-    if (workers && goes_to_a_worker(request)) request.compiler = nvrtc_worker_compiler().name();
-    result.program = compile(request);
+    const std::optional<Program> known = compiled_before(request);
+    result.program = known ? *known : compile_now(request, Beside::kOthers);
   } catch (const Error& error) {
     result.error = error;
   }
@@ -66,7 +68,6 @@ std::vector<BatchResult> compile_all(
     std::span<const Request> requests,
     const std::function<void(std::size_t index, const BatchResult&)>& done) {
   std::vector<BatchResult> results(requests.size());
-  const bool workers = !nvrtc_worker_compiler().refusal(CompileInputs{});
   std::atomic<std::size_t> next{0};
   std::mutex mutex;
   std::exception_ptr trouble;
@@ -75,7 +76,7 @@ std::vector<BatchResult> compile_all(
     for (std::size_t at = next++; at < order.size(); at = next++) {
       const std::size_t i = order[at];
       try {
-        results[i] = compile_one(requests[i], workers);
+        results[i] = compile_one(requests[i]);
         const std::lock_guard lock(mutex);
         if (done && !trouble) done(i, results[i]);
       } catch (...) {
@@ -88,7 +89,8 @@ std::vector<BatchResult> compile_all(
   {
     // Reading sources and publishing are this process's: with two threads for each worker, one
     // publishes while the other's source is compiled. Other compilers are as many as the threads.
-    const bool all = workers && std::ranges::all_of(requests, goes_to_a_worker);
+    const bool all = !nvrtc_worker_compiler().refusal(CompileInputs{}) &&
+                     std::ranges::all_of(requests, goes_to_a_worker);
     const std::size_t count = std::min(requests.size(), (all ? 2 : 1) * worker_limit());
     std::vector<std::jthread> threads;
     for (std::size_t i = 1; i < count; ++i) threads.emplace_back(work);
@@ -96,6 +98,20 @@ std::vector<BatchResult> compile_all(
   }
   if (trouble) std::rethrow_exception(trouble);
   return results;
+}
+
+void compile_together(std::vector<Request> requests) {
+  std::vector<Request> missing;
+  for (Request& one : requests) {
+    if (compiled_before(one) || std::ranges::find(missing, one) != missing.end()) continue;
+    missing.push_back(std::move(one));
+  }
+  if (missing.size() < 2 || worker_limit() < 2) return;
+  const std::vector<BatchResult> results = compile_all(missing, {});
+  worker_pool().end_idle();
+  for (const BatchResult& one : results) {
+    if (one.error) throw Error(*one.error);
+  }
 }
 
 }  // namespace einkorn::jit

@@ -44,6 +44,9 @@ class Compiler {
   /// Thread-safe. Errors thrown are of the moment, see Outcome.
   virtual Outcome compile(const CompileInputs& inputs) = 0;
 
+  /// It does one compilation at a time in a process.
+  virtual bool serialises() const { return false; }
+
   /// It reads files beyond the inputs, so a second key is made of Outcome::dependencies.
   virtual bool reads_disk() const { return false; }
 };

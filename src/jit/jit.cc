@@ -18,6 +18,7 @@
 #include "src/jit/cpu_arch.h"
 #include "src/jit/kernel_facts.h"
 #include "src/jit/loaded_object.h"
+#include "src/jit/program_answer.h"
 #include "src/jit/service.h"
 
 namespace einkorn::jit {
@@ -145,16 +146,25 @@ std::vector<Compiler*> compilers() {
 void count_compilation() { compilations.fetch_add(1, std::memory_order_relaxed); }
 std::uint64_t compile_count() { return compilations.load(std::memory_order_relaxed); }
 
+std::optional<Program> compiled_before(const Request& request) {
+  const auto known = memo().find(request);
+  return known ? std::optional(known->program) : std::nullopt;
+}
+
+Program compile_now(const Request& request, Beside beside, Trace* trace) {
+  const CompileInputs inputs = resolve_inputs(request);
+  Program program(service().answer(inputs, request.compiler, trace, beside), inputs.main().name,
+                  inputs.arch);
+  memo().keep(request, std::make_shared<Answer>(Answer{program, {}}));
+  return program;
+}
+
 Program compile(const Request& request, Trace* trace) {
   // With a trace the places are asked again, so that it tells of them.
   if (trace == nullptr) {
     if (const auto known = memo().find(request)) return known->program;
   }
-  const CompileInputs inputs = resolve_inputs(request);
-  Program program(service().answer(inputs, request.compiler, trace), inputs.main().name,
-                  inputs.arch);
-  memo().keep(request, std::make_shared<Answer>(Answer{program, {}}));
-  return program;
+  return compile_now(request, Beside::kNothing, trace);
 }
 
 Kernel Program::kernel(std::string_view expression) const {

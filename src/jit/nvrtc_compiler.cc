@@ -185,6 +185,7 @@ Outcome compile_now(const CompileInputs& inputs, const Nvrtc& compiler) {
 class NvrtcCompiler : public Compiler {
  public:
   std::string_view name() const override { return "nvrtc"; }
+  bool serialises() const override { return true; }
 
   std::optional<std::string> refusal(const CompileInputs& inputs) override {
     if (inputs.target != Target::kCuda) return "it compiles CUDA to cubins, nothing else";

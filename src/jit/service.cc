@@ -60,22 +60,26 @@ struct Service::Job {
 };
 
 std::shared_ptr<const Artifact> Service::answer(const CompileInputs& inputs,
-                                                const std::string& compiler, Trace* trace) {
+                                                const std::string& compiler, Trace* trace,
+                                                Beside beside) {
   const Clock::time_point start = Clock::now();
   Hasher hasher;
   const Digest key = hasher.add(inputs.content).add(compiler).finish();
   bool hit = false;
-  const auto artifact = memory_.get(key, [&] { return build(inputs, compiler, trace); }, &hit);
+  const auto artifact =
+      memory_.get(key, [&] { return build(inputs, compiler, trace, beside); }, &hit);
   if (hit && trace != nullptr) trace->steps.push_back({"memory", "hit", ms_since(start)});
   return artifact;
 }
 
-Outcome Service::build(const CompileInputs& inputs, const std::string& compiler, Trace* trace) {
+Outcome Service::build(const CompileInputs& inputs, const std::string& compiler, Trace* trace,
+                       Beside beside) {
   Job job{.inputs = inputs, .trace = trace, .usable = {}, .refusals = {}, .outcome = {}};
   job.note("memory", "miss", Clock::now());
   if (ask_packs(job)) return job.outcome;
   if (settings_.mode == Mode::kOff) throw_nothing_serves(job);
   find_compilers(job, compiler);
+  if (beside == Beside::kOthers) drop_serialising(job);
   if (ask_store(job, false)) return job.outcome;
   if (settings_.mode == Mode::kCacheOnly || job.usable.empty()) throw_nothing_serves(job);
   compile(job);
@@ -112,6 +116,15 @@ void Service::find_compilers(Job& job, const std::string& compiler) {
   for (const Compiler* one : compilers_) names += fmt::format(" {}", one->name());
   throw_error(ErrorKind::kValue,
               fmt::format("jit: compiler: expected one of{}, got \"{}\"", names, compiler));
+}
+
+/// Drops those that would hold up the others where the same compiler serves in another way.
+void Service::drop_serialising(Job& job) {
+  std::erase_if(job.usable, [&](Compiler* one) {
+    return one->serialises() && std::ranges::any_of(job.usable, [&](Compiler* other) {
+             return !other->serialises() && other->identity() == one->identity();
+           });
+  });
 }
 
 bool Service::ask_store(Job& job, bool again) {

@@ -15,6 +15,10 @@
 
 namespace einkorn::jit {
 
+/// One compilation beside others: by NVRTC in a worker rather than in this process, which does one
+/// at a time. The artifacts are the same.
+enum class Beside { kNothing, kOthers };
+
 class Service {
  public:
   /// `compilers` are tried in order. Nothing on disk is touched before the first request.
@@ -23,7 +27,7 @@ class Service {
 
   /// See jit::compile(). `trace` takes every place asked.
   std::shared_ptr<const Artifact> answer(const CompileInputs& inputs, const std::string& compiler,
-                                         Trace* trace);
+                                         Trace* trace, Beside beside = Beside::kNothing);
 
   /// Null when no root is usable, which was said once.
   Store* store();
@@ -33,9 +37,11 @@ class Service {
  private:
   struct Job;  // one request on its way
 
-  Outcome build(const CompileInputs& inputs, const std::string& compiler, Trace* trace);
+  Outcome build(const CompileInputs& inputs, const std::string& compiler, Trace* trace,
+                Beside beside);
   bool ask_packs(Job& job);
   void find_compilers(Job& job, const std::string& compiler);
+  static void drop_serialising(Job& job);
   bool ask_store(Job& job, bool again);
   void compile(Job& job);
   bool compile_with(Job& job, std::size_t index);

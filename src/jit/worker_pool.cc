@@ -134,6 +134,23 @@ void WorkerPool::release(std::unique_ptr<WorkerProcess> worker) {
   freed_.notify_one();
 }
 
+void WorkerPool::end_idle() {
+  std::vector<std::unique_ptr<WorkerProcess>> ended;
+  {
+    const std::lock_guard lock(mutex_);
+    ended.swap(idle_);
+  }
+  // Told first and waited for then: each takes milliseconds to give its memory back.
+  for (const auto& worker : ended) worker->kill();
+  const std::size_t count = ended.size();
+  ended.clear();
+  {
+    const std::lock_guard lock(mutex_);
+    live_ -= count;
+  }
+  freed_.notify_all();
+}
+
 std::vector<pid_t> WorkerPool::idle_pids() const {
   const std::lock_guard lock(mutex_);
   std::vector<pid_t> out;

@@ -29,6 +29,9 @@ class WorkerPool {
   /// goes on with others), it cannot be started; and what the compiler threw.
   Outcome compile(const WorkerSpec& spec, const CompileInputs& inputs, double time_limit);
 
+  /// Ends those that are idle; later work starts others.
+  void end_idle();
+
   std::size_t limit() const { return limit_; }
   /// Of those that are idle.
   std::vector<pid_t> idle_pids() const;

@@ -126,10 +126,15 @@ WorkerProcess::~WorkerProcess() {
   kill_and_reap();
 }
 
+void WorkerProcess::kill() const {
+  if (pid_ <= 0) return;
+  ::kill(-pid_, SIGKILL);
+  ::kill(pid_, SIGKILL);  // it may have been ended before it had its group
+}
+
 void WorkerProcess::kill_and_reap() {
   if (pid_ <= 0) return;
-  kill(-pid_, SIGKILL);
-  kill(pid_, SIGKILL);  // it may have been ended before it had its group
+  kill();
   while (waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {
   }
   pid_ = -1;
@@ -154,7 +159,7 @@ WorkerProcess::End WorkerProcess::wait_for_end(int patience_ms) {
   do {
     reaped = waitpid(pid_, &status, 0);
   } while (reaped < 0 && errno == EINTR);
-  kill(-pid_, SIGKILL);  // what it may have started
+  ::kill(-pid_, SIGKILL);  // what it may have started
   pid_ = -1;
   if (reaped < 0) return {0, "its exit status is lost"};  // the process ignores SIGCHLD
   subprocess::Result result;

@@ -33,6 +33,9 @@ class WorkerProcess {
   /// False once it has ended.
   bool is_alive() const;
 
+  /// Tells it to end, at once; who destroys it waits until it has.
+  void kill() const;
+
   /// How it ended; waits for that, and kills it when `patience_ms` have passed.
   struct End {
     int signal = 0;    ///< 0 for an exit

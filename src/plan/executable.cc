@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "src/cuda/stream_memory.h"
+#include "src/jit/batch.h"
 #include "src/plan/plan_run.h"
 #include "src/plan/request.h"
 #include "src/plan/walk.h"
@@ -62,6 +63,9 @@ std::unique_ptr<std::byte, AlignedDelete> host_memory(std::size_t bytes) {
 Executable::Executable(Plan plan, const DeviceInfo& device) : plan_(std::move(plan)) {
   if (const auto refusal = plan_refusal(plan_, device)) {
     throw_error(ErrorKind::kNotImplemented, "plan: " + refusal->reason);
+  }
+  if (device.present && device.device.kind == DeviceKind::kCuda) {
+    jit::compile_together(compile_requests(plan_, jit::native_arch(device.cc)));
   }
   for_each_leaf(plan_.stages, [&](const auto& node) {
     if constexpr (std::is_same_v<std::remove_cvref_t<decltype(node)>, LaunchStage>) {

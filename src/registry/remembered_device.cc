@@ -130,8 +130,7 @@ bool remember_device(const DeviceInfo& info, const std::string& state) {
   return !replace_file(path, text);
 }
 
-DeviceInfo describe_here(int index, const std::function<Device()>& find,
-                         const std::string& state) {
+DeviceInfo describe_here(int index, const std::function<Device()>& find, const std::string& state) {
   // A driver that runs answers at once, and by the variables that it was started with.
   if (cuda::driver_loaded()) return device_info(find());
   if (std::optional<DeviceInfo> known = remembered_device(index, state)) return *std::move(known);

@@ -31,8 +31,9 @@ class FakeCompiler : public Compiler {
   std::optional<std::string> refusal(const CompileInputs&) override { return refuses; }
   std::string identity() override {
     ++identities;
-    return name_ + " " + version;
+    return (same_as.empty() ? name_ : same_as) + " " + version;
   }
+  bool serialises() const override { return one_at_a_time; }
   bool reads_disk() const override { return on_disk; }
   Outcome compile(const CompileInputs& inputs) override {
     ++compiles;
@@ -50,7 +51,8 @@ class FakeCompiler : public Compiler {
   std::optional<std::string> refuses;
   std::string version = "1";
   std::vector<std::string> reads;
-  bool on_disk = false;
+  std::string same_as;  // the compiler that it is another way to
+  bool on_disk = false, one_at_a_time = false;
   std::chrono::milliseconds takes{0};
   bool throws = false, fails = false, other_may = false;
   int number = 1;
@@ -131,6 +133,23 @@ TEST_F(ServiceTest, WhenNoneServesTheErrorSaysWhyOfEach) {
   EXPECT_EQ(test::error_text([&] { make()->answer(inputs(), "", nullptr); }),
             "RuntimeError: jit: k.cu: no compiler serves\n    one: not installed\n    two: no "
             "license\n  entry: k  arch: sm_90a\n  hint: einkorn doctor shows what was found");
+}
+
+TEST_F(ServiceTest, BesideOthersOneThatSerialisesGivesWayToTheSameCompiler) {
+  first_.one_at_a_time = true;
+  const auto service = make();
+  service->answer(inputs("// another compiler"), "", nullptr, Beside::kOthers);
+  EXPECT_EQ(first_.compiles, 1);
+  second_.same_as = "one";
+  service->answer(inputs("// alone"), "", nullptr);
+  EXPECT_EQ(first_.compiles, 2);
+  service->answer(inputs("// beside"), "", nullptr, Beside::kOthers);
+  EXPECT_EQ(first_.compiles, 2);
+  EXPECT_EQ(second_.compiles, 1);
+  service->answer(inputs("// beside"), "", nullptr);  // one answer, however it was come by
+  service->answer(inputs("// named"), "one", nullptr, Beside::kOthers);
+  EXPECT_EQ(first_.compiles, 3);
+  EXPECT_EQ(second_.compiles, 1);
 }
 
 TEST_F(ServiceTest, ANamedCompilerAlone) {
