@@ -39,7 +39,7 @@ Message answer(const Message& request) {
     EK_CHECK(inputs.has_value(), ErrorKind::kRuntime,
              "jit: compile worker: the request is of another version\n"
              "  hint: program and einkorn_jit_worker have to be of one build");
-    return encode_reply(nvrtc_compiler().compile(*inputs));
+    return encode_reply(nvrtc_compile(*inputs));
   } catch (const Error& error) {
     return encode_reply(error);
   } catch (const std::exception& error) {  // out of memory

@@ -57,6 +57,12 @@ std::vector<Compiler*> compilers();
 /// Counts one compilation, for compile_count().
 void count_compilation();
 
+/// What nvrtc_compiler() and a worker do. Errors as Compiler::compile().
+Outcome nvrtc_compile(const CompileInputs& inputs);
+
+/// Why NVRTC serves these inputs nowhere, neither in this process nor in a worker, or nothing.
+std::optional<std::string> nvrtc_refusal(const CompileInputs& inputs);
+
 // Each lives in a file of its own and is kept for the process.
 Compiler& nvrtc_compiler();
 Compiler& nvrtc_worker_compiler();

@@ -14,9 +14,13 @@ bool names_standard(const std::vector<std::string>& options) {
 }
 
 void add_include_flags(std::vector<std::string>& argv, SourceFolder& sources,
-                       const std::vector<std::string>& folders) {
+                       const CompileInputs& inputs) {
   argv.emplace_back("-I.");
-  for (const std::string& folder : folders) argv.push_back("-I" + sources.include_folder(folder));
+  for (const auto* folders : {&inputs.include_folders, &inputs.sources.computed_in}) {
+    for (const std::string& folder : *folders) {
+      argv.push_back("-I" + sources.include_folder(folder));
+    }
+  }
 }
 
 std::vector<std::filesystem::path> toolkit_real_folders() {

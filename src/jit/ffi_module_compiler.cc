@@ -102,7 +102,7 @@ class FfiJob : FileJob {
     if (!names_standard(inputs_.options)) argv.emplace_back("-std=c++20");
     argv.insert(argv.end(),
                 {"-O3", "-Xcompiler", "-fPIC", "-Xptxas=-v", "-MD", "-MF", beside(kDepfile)});
-    add_include_flags(argv, sources_, inputs_.include_folders);
+    add_include_flags(argv, sources_, inputs_);
     for (const std::string& folder : wheel.includes) {
       argv.push_back("-I" + sources_.include_folder(folder));
     }

@@ -10,6 +10,7 @@
 #include "src/jit/elf_exports.h"
 #include "src/jit/file_job.h"
 #include "src/jit/host_cxx.h"
+#include "src/jit/include_options.h"
 #include "src/jit/program_version.h"
 
 namespace einkorn::jit {
@@ -56,7 +57,7 @@ class HostJob : FileJob {
     // What names files in the result is to name none of this folder.
     argv.push_back(fmt::format("-ffile-prefix-map={}=/einkorn", sources_.path()));
     argv.insert(argv.end(), {"-MD", "-MF", beside(kDepfile)});
-    add_include_flags(argv, sources_, inputs_.include_folders);
+    add_include_flags(argv, sources_, inputs_);
     argv.insert(argv.end(), {"-x", is_c ? "c" : "c++", sources_.main(), "-x", "none"});
     // Behind the source, where a linker looks for what the source needs.
     argv.insert(argv.end(), inputs_.options.begin(), inputs_.options.end());
@@ -85,7 +86,9 @@ class HostCompiler : public Compiler {
         fmt::join(search.tried, "\n      "));
   }
 
-  std::string identity() override { return "c++ " + host_compiler_version(command()); }
+  std::string identity() override {
+    return fmt::format("c++ {}{}", host_compiler_version(command()), search_variables());
+  }
 
   Outcome compile(const CompileInputs& inputs) override {
     return HostJob(inputs, command()).compile();

@@ -11,7 +11,7 @@ class Scanner {
  public:
   explicit Scanner(std::string_view text) : text_(text) {}
 
-  std::vector<IncludeMention> run() {
+  Includes run() {
     bool line_start = true;  // nothing but blanks and comments since the last newline
     while (at_ < text_.size()) {
       const char c = text_[at_];
@@ -22,7 +22,8 @@ class Scanner {
         at_ += c == '\\' ? 0 : 1;
       } else if (skip_comment()) {
         continue;
-      } else if (c == '#' && line_start) {
+      } else if (line_start && (c == '#' || starts("%:"))) {
+        at_ += c == '#' ? 1 : 2;  // %: is the other way to write it
         directive();
         line_start = false;
       } else {
@@ -74,10 +75,16 @@ class Scanner {
     return text_.substr(begin, at_ - begin);
   }
 
+  /// word() with what continues it behind a backslash.
+  std::string name_of_directive() {
+    std::string name(word());
+    while (skip_continuation()) name += word();
+    return name;
+  }
+
   void directive() {
-    ++at_;  // '#'
     skip_blanks();
-    const std::string_view name = word();
+    const std::string name = name_of_directive();
     if (name == "include" || name == "include_next" || name == "import") {
       skip_blanks();
       mention();
@@ -105,12 +112,15 @@ class Scanner {
   }
 
   void mention() {
-    if (at_ >= text_.size() || (text_[at_] != '"' && text_[at_] != '<')) return;  // a macro
+    if (at_ >= text_.size() || (text_[at_] != '"' && text_[at_] != '<')) {
+      found_.computed |= !word().empty();
+      return;
+    }
     const bool quoted = text_[at_] == '"';
     const std::size_t begin = ++at_;
     const std::size_t end = text_.find_first_of(quoted ? "\"\n" : ">\n", begin);
     if (end == std::string_view::npos || text_[end] == '\n') return;
-    found_.push_back({begin, end, quoted});
+    found_.named.push_back({begin, end, quoted});
     at_ = end + 1;
   }
 
@@ -157,11 +167,11 @@ class Scanner {
 
   std::string_view text_;
   std::size_t at_ = 0;
-  std::vector<IncludeMention> found_;
+  Includes found_;
 };
 
 }  // namespace
 
-std::vector<IncludeMention> find_includes(std::string_view text) { return Scanner(text).run(); }
+Includes find_includes(std::string_view text) { return Scanner(text).run(); }
 
 }  // namespace einkorn::jit

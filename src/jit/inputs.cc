@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <iterator>
 #include <map>
 
 #include <einkorn/cuda.h>
@@ -10,13 +11,14 @@
 #include <fmt/ranges.h>
 
 #include "src/jit/cpu_arch.h"
+#include "src/jit/include_options.h"
 #include "src/jit/toolkit.h"
 
 namespace einkorn::jit {
 namespace {
 
 // Raise it when the same inputs give another artifact: other fixed options, another file format.
-constexpr std::uint64_t kSchema = 1;
+constexpr std::uint64_t kSchema = 2;
 
 [[noreturn]] void throw_no_such_file(const std::string& file) {
   std::string known;
@@ -118,9 +120,12 @@ CompileInputs resolve_inputs(const Request& request) {
   inputs.options = request.options;
   inputs.entries = request.instantiate;
   inputs.include_folders = request.include_dirs;
+  // A key holds the headers that they lead to, not their names.
+  std::ranges::move(take_include_folders(inputs.options),
+                    std::back_inserter(inputs.include_folders));
   inputs.time_limit = request.time_limit;
   IncludeSearch search;
-  search.folders.assign(request.include_dirs.begin(), request.include_dirs.end());
+  search.folders.assign(inputs.include_folders.begin(), inputs.include_folders.end());
   search.embedded = embedded_sources();
   if (request.target == Target::kCuda) search.toolkits = toolkit_include_folders();
   inputs.sources = collect(request, search);

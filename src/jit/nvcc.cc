@@ -15,6 +15,7 @@
 #include "src/core/file.h"
 #include "src/core/subprocess.h"
 #include "src/jit/digest.h"
+#include "src/jit/include_options.h"
 #include "src/jit/program_version.h"
 
 namespace einkorn::jit {
@@ -139,15 +140,9 @@ std::string nvcc_identity(const std::string& path) {
   const fs::path real = fs::canonical(path, error);
   const fs::path root = (error ? fs::path(path) : real).parent_path().parent_path();
   const std::optional<std::string> host = host_compiler();
-  std::string added;
-  for (const char* variable : {"NVCC_PREPEND_FLAGS", "NVCC_APPEND_FLAGS"}) {
-    if (const std::string flags = environment(variable); !flags.empty()) {
-      added += fmt::format(", {} {}", variable, flags);
-    }
-  }
   return fmt::format("nvcc {}, programs {}, host {}{}", build_of(path, root),
                      sizes_of_programs(root), host ? host_compiler_version({*host}) : "none",
-                     added);
+                     search_variables());
 }
 
 }  // namespace einkorn::jit

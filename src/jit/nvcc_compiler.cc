@@ -34,7 +34,7 @@ class NvccJob : FileJob {
     std::vector<std::string> argv = command();
     for (const char* flag : {"-x", "cu", "-ptx", "-MD", "-MF"}) argv.emplace_back(flag);
     argv.push_back(beside(kDepfile));
-    add_include_flags(argv, sources_, inputs_.include_folders);
+    add_include_flags(argv, sources_, inputs_);
     argv.insert(argv.end(), {sources_.main(), "-o", beside(kPtx)});
     if (!run(argv)) return failure(run_.log());
 

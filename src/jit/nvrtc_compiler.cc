@@ -1,4 +1,5 @@
-// NVRTC in this process. Headers go in as texts, so it reads nothing from the disk.
+// NVRTC in this process. Headers go in as texts, and it reads nothing from the disk: what it read
+// there would be in no key.
 
 #include <algorithm>
 #include <atomic>
@@ -15,10 +16,16 @@
 #include "src/jit/diagnostics.h"
 #include "src/jit/elf_identity.h"
 #include "src/jit/failure.h"
+#include "src/jit/include_options.h"
 #include "src/jit/nvrtc.h"
+#include "src/jit/slow_notice.h"
+#include "src/jit/time_limit.h"
 
 namespace einkorn::jit {
 namespace {
+
+// More than any kernel of ours takes, on any machine.
+constexpr std::chrono::seconds kSlow{60};
 
 void check_nvrtc(const Nvrtc& compiler, nvrtcResult result, std::string_view what) {
   EK_CHECK(result == NVRTC_SUCCESS, ErrorKind::kRuntime,
@@ -121,7 +128,10 @@ enum class Prelude { kMinimal, kWhole };
 std::vector<std::string> full_options(const CompileInputs& inputs, const Nvrtc& compiler,
                                       Prelude prelude) {
   std::vector<std::string> out = {"--gpu-architecture=" + inputs.arch, "--std=c++20",
-                                  "--ptxas-options=-v"};
+                                  "--ptxas-options=-v",
+                                  // Or it looks beside the source and in the working folder for
+                                  // what is not among the texts: the file that a macro names.
+                                  "--no-source-include"};
   // NVRTC's own disk cache, where it has one, could answer without the assembler's report.
   if (compiler.at_least(12, 9)) out.emplace_back("--no-cache");
   if (prelude == Prelude::kMinimal) out.emplace_back("--minimal");
@@ -182,54 +192,83 @@ Outcome compile_now(const CompileInputs& inputs, const Nvrtc& compiler) {
   return {.artifact = std::move(artifact)};
 }
 
+/// Looked for until it is found: it may be installed while we run.
+class NvrtcFile {
+ public:
+  std::optional<std::string> find() {
+    const std::lock_guard lock(mutex_);
+    if (!path_) {
+      const cuda::LibrarySpec& spec = cuda::nvrtc_spec();
+      path_ = cuda::locate(spec, cuda::SearchRoots::of_process(spec));
+    }
+    return path_;
+  }
+  void set(const std::string& path) {
+    const std::lock_guard lock(mutex_);
+    path_ = path;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::optional<std::string> path_;
+};
+
+NvrtcFile& nvrtc_file() {
+  static NvrtcFile& instance = *new NvrtcFile;  // threads may outlive main
+  return instance;
+}
+
 class NvrtcCompiler : public Compiler {
  public:
   std::string_view name() const override { return "nvrtc"; }
   bool serialises() const override { return true; }
 
   std::optional<std::string> refusal(const CompileInputs& inputs) override {
-    if (inputs.target != Target::kCuda) return "it compiles CUDA to cubins, nothing else";
-    if (inputs.time_limit > 0) {
-      return "a compilation within this process cannot be ended, and time_limit is set";
+    if (time_limit_of(inputs, 0) > 0) {
+      return fmt::format("a compilation within this process cannot be ended, and {} is set",
+                         inputs.time_limit > 0 ? "time_limit" : "EINKORN_JIT_TIMEOUT");
     }
-    if (file()) return std::nullopt;
-    const cuda::LibrarySpec& spec = cuda::nvrtc_spec();
-    const auto attempt = cuda::try_open(spec, cuda::SearchRoots::of_process(spec));
-    return fmt::format("NVRTC was not found; tried:\n      {}\n    hint: {}",
-                       fmt::join(attempt.tried, "\n      "), spec.hint);
+    return nvrtc_refusal(inputs);
   }
 
   std::string identity() override {
-    const std::optional<std::string> path = file();
+    const std::optional<std::string> path = nvrtc_file().find();
     const std::optional<std::string> build = path ? library_identity(*path) : std::nullopt;
     return fmt::format("nvrtc {}", build.value_or("unknown"));
   }
 
   Outcome compile(const CompileInputs& inputs) override {
-    const Nvrtc& compiler = nvrtc();
-    {
-      const std::lock_guard lock(mutex_);
-      file_ = compiler.library.path();  // what was mapped, whatever the search had found
-    }
-    return compile_now(inputs, compiler);
+    const SlowNotice notice(
+        fmt::format("jit: {}: compiling for {} s now, and nothing can end it in this process\n"
+                    "  hint: with EINKORN_JIT_TIMEOUT=<seconds>, or a time_limit, a worker "
+                    "compiles and is ended",
+                    shown_name(inputs), kSlow.count()),
+        kSlow);
+    return nvrtc_compile(inputs);
   }
-
- private:
-  /// Looked for until it is found: it may be installed while we run.
-  std::optional<std::string> file() {
-    const std::lock_guard lock(mutex_);
-    if (!file_) {
-      const cuda::LibrarySpec& spec = cuda::nvrtc_spec();
-      file_ = cuda::locate(spec, cuda::SearchRoots::of_process(spec));
-    }
-    return file_;
-  }
-
-  std::mutex mutex_;
-  std::optional<std::string> file_;
 };
 
 }  // namespace
+
+Outcome nvrtc_compile(const CompileInputs& inputs) {
+  const Nvrtc& compiler = nvrtc();
+  nvrtc_file().set(compiler.library.path());  // what was mapped, whatever the search had found
+  return compile_now(inputs, compiler);
+}
+
+std::optional<std::string> nvrtc_refusal(const CompileInputs& inputs) {
+  if (inputs.target != Target::kCuda) return "it compiles CUDA to cubins, nothing else";
+  if (const std::string option = option_that_reads(inputs.options); !option.empty()) {
+    return fmt::format(
+        "option {}: it names a file that would be in no key\n    hint: include it from the source",
+        option);
+  }
+  if (nvrtc_file().find()) return std::nullopt;
+  const cuda::LibrarySpec& spec = cuda::nvrtc_spec();
+  const auto attempt = cuda::try_open(spec, cuda::SearchRoots::of_process(spec));
+  return fmt::format("NVRTC was not found; tried:\n      {}\n    hint: {}",
+                     fmt::join(attempt.tried, "\n      "), spec.hint);
+}
 
 Compiler& nvrtc_compiler() {
   static NvrtcCompiler& instance = *new NvrtcCompiler;  // threads may outlive main

@@ -27,7 +27,6 @@ class NvrtcWorkerCompiler : public Compiler {
   std::string_view name() const override { return "nvrtc-worker"; }
 
   std::optional<std::string> refusal(const CompileInputs& inputs) override {
-    if (inputs.target != Target::kCuda) return "it compiles CUDA to cubins, nothing else";
     const ProgramSearch search = find_worker(WorkerRoots::of_process());
     if (!search.path) {
       return fmt::format(
@@ -35,10 +34,7 @@ class NvrtcWorkerCompiler : public Compiler {
           "einkorn_jit_worker, or set EINKORN_JIT_WORKER to its full path",
           fmt::join(search.tried, "\n      "));
     }
-    // Of the sources and limits of this request it asks nothing that concerns a worker.
-    CompileInputs any;
-    any.target = Target::kCuda;
-    return nvrtc_compiler().refusal(any);
+    return nvrtc_refusal(inputs);
   }
 
   /// The artifacts are the same as in process.

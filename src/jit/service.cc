@@ -11,6 +11,7 @@
 #include "src/core/file.h"
 #include "src/core/warning.h"
 #include "src/jit/cache_root.h"
+#include "src/jit/include_options.h"
 #include "src/jit/key_lock.h"
 #include "src/jit/program_version.h"
 
@@ -37,10 +38,10 @@ std::optional<KeyParts> with_dependencies(KeyParts parts, const std::vector<std:
   return parts;
 }
 
-/// What a compiler read is kept by what it was given, whatever its version: the paths are only
-/// where to look, and an upgraded one has another key all the same.
+/// What a compiler read is kept by what it was given and where it searches, whatever its version:
+/// the paths are only where to look, and an upgraded one has another key all the same.
 Digest dependency_key(const CompileInputs& inputs, const Compiler& compiler) {
-  return key_of(key_parts(inputs, compiler.name()));
+  return key_of(key_parts(inputs, std::string(compiler.name()) + search_variables()));
 }
 
 }  // namespace

@@ -86,7 +86,7 @@ Names names_on_disk(const SourceSet& sources, std::span<const fs::path> excluded
 std::string rewritten(const std::string& text, const Names& names) {
   std::string out;
   std::size_t copied = 0;
-  for (const IncludeMention& mention : find_includes(text)) {
+  for (const IncludeMention& mention : find_includes(text).named) {
     const auto found =
         names.find(std::string_view(text).substr(mention.begin, mention.end - mention.begin));
     if (found == names.end() || mention.begin == 0 || mention.end >= text.size()) continue;

@@ -22,6 +22,7 @@ struct Node {
   std::string text;
   fs::path path;  // empty when the text is not on disk
   bool embedded = false;
+  bool toolkit = false;
 };
 
 class Collector {
@@ -46,6 +47,7 @@ class Collector {
     std::sort(out.files.begin() + 1, out.files.end(),
               [](const SourceFile& a, const SourceFile& b) { return a.name < b.name; });
     out.unresolved.assign(unresolved_.begin(), unresolved_.end());
+    out.computed_in.assign(computed_in_.begin(), computed_in_.end());
     return out;
   }
 
@@ -70,7 +72,11 @@ class Collector {
     const std::string text = nodes_[index].text;
     std::string rewritten;
     std::size_t copied = 0;
-    for (const IncludeMention& mention : find_includes(text)) {
+    const Includes includes = find_includes(text);
+    if (includes.computed && !nodes_[index].path.empty() && !nodes_[index].toolkit) {
+      computed_in_.insert(nodes_[index].path.parent_path().string());
+    }
+    for (const IncludeMention& mention : includes.named) {
       const std::string written = text.substr(mention.begin, mention.end - mention.begin);
       const auto target = resolve(index, written, mention.quoted);
       if (!target) {
@@ -90,7 +96,7 @@ class Collector {
                                      bool quoted) {
     if (written.empty()) return std::nullopt;
     const fs::path wanted(written);
-    if (wanted.is_absolute()) return on_disk(wanted, written);
+    if (wanted.is_absolute()) return on_disk(wanted, written, nodes_[includer].toolkit);
     if (quoted) {
       const Node& from = nodes_[includer];
       const std::string beside =
@@ -98,7 +104,9 @@ class Collector {
       if (from.embedded) {
         if (const auto found = among_embedded(beside)) return found;
       } else if (!from.path.empty()) {
-        if (const auto found = on_disk(from.path.parent_path() / wanted, beside)) return found;
+        if (const auto found = on_disk(from.path.parent_path() / wanted, beside, from.toolkit)) {
+          return found;
+        }
       }
     }
     const std::string name = wanted.lexically_normal().string();
@@ -107,7 +115,7 @@ class Collector {
     }
     if (const auto found = among_embedded(name)) return found;
     for (const fs::path& folder : search_.toolkits) {
-      if (const auto found = on_disk(folder / wanted, name)) return found;
+      if (const auto found = on_disk(folder / wanted, name, /*toolkit=*/true)) return found;
     }
     return quoted ? on_disk(wanted, name) : std::nullopt;
   }
@@ -123,7 +131,8 @@ class Collector {
     return std::nullopt;
   }
 
-  std::optional<std::size_t> on_disk(const fs::path& path, const std::string& name) {
+  std::optional<std::size_t> on_disk(const fs::path& path, const std::string& name,
+                                     bool toolkit = false) {
     std::error_code error;
     if (!fs::is_regular_file(path, error)) return std::nullopt;
     const fs::path real = fs::canonical(path, error);
@@ -133,7 +142,7 @@ class Collector {
     EK_CHECK(!content.error, ErrorKind::kRuntime,
              fmt::format("jit: header {}: expected to read it, got: {}", real.string(),
                          content.error.message()));
-    return add(real.string(), {name, std::move(content.text), real, false});
+    return add(real.string(), {name, std::move(content.text), real, false, toolkit});
   }
 
   const IncludeSearch& search_;
@@ -141,6 +150,7 @@ class Collector {
   std::map<std::string, std::size_t> known_;
   std::set<std::string> names_;
   std::set<std::string> unresolved_;
+  std::set<std::string> computed_in_;
   std::deque<std::size_t> pending_;
 };
 

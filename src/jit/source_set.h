@@ -35,6 +35,9 @@ struct IncludeSearch {
 struct SourceSet {
   std::vector<SourceFile> files;        ///< the source, then its headers, sorted by name
   std::vector<std::string> unresolved;  ///< as written; in no place searched, sorted
+  /// Folders of files that include what a macro names, which only a compiler can tell: where one
+  /// that reads the disk, and says what it read, looks for it. Sorted; none of a toolkit's.
+  std::vector<std::string> computed_in;
 };
 
 /// A source on disk. RuntimeError: it or one of its headers cannot be read.
@@ -52,6 +55,10 @@ struct IncludeMention {
   std::size_t begin, end;  ///< of the name, without its delimiters
   bool quoted;             ///< "name", not <name>
 };
-std::vector<IncludeMention> find_includes(std::string_view text);
+struct Includes {
+  std::vector<IncludeMention> named;
+  bool computed = false;  ///< some directive has a macro in the place of a name
+};
+Includes find_includes(std::string_view text);
 
 }  // namespace einkorn::jit

@@ -15,7 +15,7 @@ using testing::IsEmpty;
 
 std::vector<std::string> mentioned(std::string_view text) {
   std::vector<std::string> out;
-  for (const IncludeMention& one : find_includes(text)) {
+  for (const IncludeMention& one : find_includes(text).named) {
     std::string& name = out.emplace_back(1, one.quoted ? '"' : '<');
     name += text.substr(one.begin, one.end - one.begin);
   }
@@ -34,8 +34,9 @@ TEST(FindIncludes, Forms) {
               ElementsAre("\"a.h", "<b/c.h", "\"e.h"));
   EXPECT_THAT(mentioned("/* x */ #include \"a.h\"\n#include /* y */ \"b.h\"\n"),
               ElementsAre("\"a.h", "\"b.h"));
-  EXPECT_THAT(mentioned("#inc\\\nlude \"no.h\"\n#include \\\n \"a.h\"\r\n#include \"b.h\""),
-              ElementsAre("\"a.h", "\"b.h"));
+  EXPECT_THAT(mentioned("#inc\\\nlude \"a.h\"\n#include \\\n \"b.h\"\r\n#include \"c.h\""),
+              ElementsAre("\"a.h", "\"b.h", "\"c.h"));
+  EXPECT_THAT(mentioned(" %:include <a.h>\nint x = 5 %:include <b.h>\n"), ElementsAre("<a.h"));
   EXPECT_THAT(mentioned("#if defined(X) && __has_include(<a.h>) || __has_include(\"b.h\")\n"),
               ElementsAre("<a.h", "\"b.h"));
   EXPECT_THAT(mentioned("#include_next <a.h>\n"), ElementsAre("<a.h"));
@@ -52,6 +53,13 @@ TEST(FindIncludes, NotInCommentsAndLiterals) {
               ElementsAre("\"b.h"));
   EXPECT_THAT(mentioned("char c = '\"';\n#include \"a.h\"\nchar d = '\\'';\n#include \"b.h\"\n"),
               ElementsAre("\"a.h", "\"b.h"));
+}
+
+TEST(FindIncludes, ComputedOnesAreTold) {
+  EXPECT_TRUE(find_includes("#define H \"a.h\"\n#include H\n").computed);
+  EXPECT_TRUE(find_includes("#include_next /* x */ FILE_OF(a)\n").computed);
+  EXPECT_TRUE(find_includes("#if __has_include(H)\n#endif\n").computed);
+  EXPECT_FALSE(find_includes("#include \"a.h\"\n#include\n// #include H\n").computed);
 }
 
 TEST(FindIncludes, ComputedAndBrokenOnesAreLeftAlone) {
@@ -127,7 +135,7 @@ TEST(SourceSet, SearchOrder) {
 TEST(SourceSet, AllThatEmbeddedSourcesQuoteIsEmbedded) {
   ASSERT_THAT(embedded_sources(), testing::Not(IsEmpty()));
   for (const EmbeddedSource& source : embedded_sources()) {
-    for (const IncludeMention& one : find_includes(source.text)) {
+    for (const IncludeMention& one : find_includes(source.text).named) {
       if (!one.quoted) continue;
       const std::string_view name = source.text.substr(one.begin, one.end - one.begin);
       EXPECT_NE(find_embedded(name), nullptr) << source.path << " includes " << name;

@@ -8,6 +8,7 @@
 #include <chrono>
 #include <csignal>
 #include <fstream>
+#include <mutex>
 #include <thread>
 
 #include <einkorn/error.h>
@@ -15,6 +16,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "src/core/warning.h"
+#include "src/jit/slow_notice.h"
 #include "src/jit/worker_executable.h"
 #include "tests/unit/jit/compiler_tests.h"
 
@@ -180,6 +183,38 @@ TEST_F(WorkerPoolTest, TimeLimitOfTheEnvironmentAndOfTheRequest) {
     EXPECT_EQ(thrown_text([&] { nvrtc_worker_compiler().compile(inputs); }),
               fmt::format("EINKORN_JIT_TIMEOUT: expected seconds above 0, got \"{}\"", bad));
   }
+}
+
+TEST_F(WorkerPoolTest, ALimitOfTheEnvironmentHoldsWhereNoCompilerIsNamed) {
+  const Variable variable("EINKORN_JIT_TIMEOUT", "0.25");
+  EXPECT_THAT(nvrtc_compiler().refusal(small_inputs()).value_or(""),
+              HasSubstr("EINKORN_JIT_TIMEOUT is set"));
+  EXPECT_THAT(thrown_text([] {
+                compile({.source = kEndless, .instantiate = "endless", .arch = "sm_90a"});
+              }),
+              HasSubstr("still compiling after 0.25 s"));
+}
+
+TEST(SlowNoticeTest, WarnsOfWhatTakesLongOnly) {
+  std::mutex mutex;
+  std::vector<std::string> said;
+  set_warning_handler([&](const std::string& text) {
+    const std::lock_guard lock(mutex);
+    said.push_back(text);
+  });
+  const auto count = [&] {
+    const std::lock_guard lock(mutex);
+    return said.size();
+  };
+  {
+    const SlowNotice notice("soon over", std::chrono::hours(1));
+  }
+  {
+    const SlowNotice notice("takes long", milliseconds(1));
+    for (int i = 0; i < 5000 && count() == 0; ++i) std::this_thread::sleep_for(milliseconds(1));
+  }
+  set_warning_handler({});
+  EXPECT_THAT(said, testing::ElementsAre("takes long"));
 }
 
 TEST_F(WorkerPoolTest, ACrashLeavesUsAndThePoolAlone) {
