@@ -11,6 +11,7 @@
 #include <fmt/ranges.h>
 
 #include "src/jit/cpu_arch.h"
+#include "src/jit/entry_names.h"
 #include "src/jit/include_options.h"
 #include "src/jit/toolkit.h"
 
@@ -119,6 +120,8 @@ CompileInputs resolve_inputs(const Request& request) {
   check_arch_form(inputs.arch);
   inputs.options = request.options;
   inputs.entries = request.instantiate;
+  if (request.target == Target::kCuda)
+    std::ranges::transform(inputs.entries, inputs.entries.begin(), normal_entry);
   inputs.include_folders = request.include_dirs;
   // A key holds the headers that they lead to, not their names.
   std::ranges::move(take_include_folders(inputs.options),

@@ -16,6 +16,7 @@
 
 #include "src/cuda/driver.h"
 #include "src/jit/cpu_arch.h"
+#include "src/jit/entry_names.h"
 #include "src/jit/kernel_facts.h"
 #include "src/jit/loaded_object.h"
 #include "src/jit/program_answer.h"
@@ -112,8 +113,9 @@ void check_program(const Artifact* artifact, Target wanted, const std::string& n
 const EntryPoint& entry_of(const Artifact& artifact, std::string_view expression) {
   const std::vector<EntryPoint>& entries = artifact.entries;
   if (expression.empty() && entries.size() == 1) return entries.front();
+  const std::string normal = normal_entry(expression);
   for (const EntryPoint& entry : entries) {
-    if (entry.expression == expression) return entry;
+    if (entry.expression == expression || entry.expression == normal) return entry;
   }
   std::vector<std::string_view> known;
   known.reserve(entries.size());

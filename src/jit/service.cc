@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <functional>
+#include <set>
 
 #include <einkorn/error.h>
 #include <fmt/format.h>
@@ -13,20 +14,16 @@
 #include "src/jit/cache_root.h"
 #include "src/jit/include_options.h"
 #include "src/jit/key_lock.h"
+#include "src/jit/known_compilers.h"
 #include "src/jit/program_version.h"
+#include "src/jit/service_job.h"
 
 namespace einkorn::jit {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
 // How long another process's compile of the same key is waited for. Longer than any but the
 // heaviest templates take; then the work is done twice, which is only slow.
 constexpr std::chrono::minutes kLockWait{10};
-
-double ms_since(Clock::time_point start) {
-  return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
-}
 
 /// The key of an artifact by a compiler that also read these files. Nothing when one is gone.
 std::optional<KeyParts> with_dependencies(KeyParts parts, const std::vector<std::string>& paths) {
@@ -45,20 +42,6 @@ Digest dependency_key(const CompileInputs& inputs, const Compiler& compiler) {
 }
 
 }  // namespace
-
-struct Service::Job {
-  const CompileInputs& inputs;
-  Trace* trace;
-  std::vector<Compiler*> usable;
-  std::vector<std::string> refusals;  // "nvcc: <reason>", of those that are not
-  Outcome outcome;
-
-  void note(std::string place, std::string what, Clock::time_point since) const {
-    if (trace != nullptr) {
-      trace->steps.push_back({std::move(place), std::move(what), ms_since(since)});
-    }
-  }
-};
 
 std::shared_ptr<const Artifact> Service::answer(const CompileInputs& inputs,
                                                 const std::string& compiler, Trace* trace,
@@ -87,18 +70,6 @@ Outcome Service::build(const CompileInputs& inputs, const std::string& compiler,
   return job.outcome;
 }
 
-bool Service::ask_packs(Job& job) {
-  for (const std::string& pack : settings_.packs) {
-    const Clock::time_point start = Clock::now();
-    Store::Found found = read_packed(pack, job.inputs.arch, job.inputs.content);
-    job.note("pack " + pack, found.artifact ? "hit" : found.reason, start);
-    job.outcome.artifact = std::move(found.artifact);
-    if (job.outcome.artifact != nullptr) return true;
-    if (found.reason != "miss") warn_once(fmt::format("pack {}: {}", pack, found.reason));
-  }
-  return false;
-}
-
 void Service::find_compilers(Job& job, const std::string& compiler) {
   bool known = compiler.empty();
   for (Compiler* one : compilers_) {
@@ -107,6 +78,7 @@ void Service::find_compilers(Job& job, const std::string& compiler) {
     const Clock::time_point start = Clock::now();
     if (const auto reason = one->refusal(job.inputs)) {
       job.note(std::string(one->name()), "skipped: " + *reason, start);
+      job.absent.push_back(one);
       job.refusals.push_back(fmt::format("{}: {}", one->name(), *reason));
     } else {
       job.usable.push_back(one);
@@ -156,6 +128,28 @@ bool Service::ask_store(Job& job, bool again) {
     }
     job.outcome.artifact = std::move(found.artifact);
     if (job.outcome.artifact != nullptr) return true;
+  }
+  return !again && ask_store_for_absent(job, *disk);
+}
+
+/// What compilers that are not here have published: an image may ship a filled cache without them.
+bool Service::ask_store_for_absent(Job& job, Store& disk) {
+  std::set<std::string> asked;
+  for (Compiler* one : job.absent) {
+    std::optional<std::vector<std::string>> paths = std::vector<std::string>();
+    if (one->reads_disk()) paths = disk.dependencies(dependency_key(job.inputs, *one));
+    if (!paths) continue;
+    for (const std::string& identity : known_identities(disk.root(), one->name())) {
+      if (!asked.insert(identity).second) continue;
+      const Clock::time_point start = Clock::now();
+      const auto parts = with_dependencies(key_parts(job.inputs, identity), *paths);
+      if (!parts) continue;
+      Store::Found found = disk.lookup(key_of(*parts), job.inputs.arch);
+      if (found.artifact == nullptr) continue;
+      job.note(fmt::format("store, by {}, which is not here", one->name()), "hit", start);
+      job.outcome.artifact = std::move(found.artifact);
+      return true;
+    }
   }
   return false;
 }
@@ -215,6 +209,7 @@ void Service::publish(Job& job, Compiler& compiler, const Outcome& outcome) {
   if (disk == nullptr) return;
   const Clock::time_point start = Clock::now();
   trouble = disk->publish(key, job.inputs.arch, *artifact, parts);
+  if (trouble.empty()) trouble = keep_identity(disk->root(), compiler.name(), parts.compiler);
   if (trouble.empty() && compiler.reads_disk()) {
     trouble = disk->set_dependencies(dependency_key(job.inputs, compiler), outcome.dependencies);
   }
@@ -240,23 +235,6 @@ Store* Service::store() {
         fmt::join(found.refused, "\n  ")));
   });
   return store_.get();
-}
-
-void Service::throw_nothing_serves(const Job& job) const {
-  std::string message = fmt::format("jit: {}: ", job.inputs.main().name);
-  std::string hint;
-  if (settings_.mode != Mode::kOn) {
-    message += fmt::format("not compiled ahead, and EINKORN_JIT={} forbids compiling",
-                           settings_.mode == Mode::kOff ? "off" : "cache-only");
-    hint = "einkorn pack or einkorn warmup compiles ahead; EINKORN_JIT=on allows compiling";
-  } else {
-    message += "no compiler serves";
-    for (const std::string& refusal : job.refusals) message += fmt::format("\n    {}", refusal);
-    hint = "einkorn doctor shows what was found";
-  }
-  message += fmt::format("\n  entry: {}  arch: {}\n  hint: {}", fmt::join(job.inputs.entries, ", "),
-                         job.inputs.arch, hint);
-  throw_error(ErrorKind::kRuntime, std::move(message));
 }
 
 Service& service() {

@@ -43,6 +43,7 @@ class Service {
   void find_compilers(Job& job, const std::string& compiler);
   static void drop_serialising(Job& job);
   bool ask_store(Job& job, bool again);
+  static bool ask_store_for_absent(Job& job, Store& disk);
   void compile(Job& job);
   bool compile_with(Job& job, std::size_t index);
   void publish(Job& job, Compiler& compiler, const Outcome& outcome);

@@ -264,7 +264,8 @@ TEST_F(ServiceTest, APackServesWithoutCompilerAndStore) {
     writer.finish();
   }
   Settings packed = settings();
-  packed.packs = {scratch_.path("none.pack"), folder};
+  packed.packs = {scratch_.path("other.pack"), folder};
+  PackWriter(packed.packs[0], false).finish();
   packed.mode = Mode::kOff;
   first_.refuses = second_.refuses = "not installed";
   Trace trace;
@@ -276,6 +277,78 @@ TEST_F(ServiceTest, APackServesWithoutCompilerAndStore) {
               HasSubstr("pack: folder: expected a new or empty one"));
   PackWriter(folder, true).finish();
   EXPECT_THROW(make(packed)->answer(inputs(), "", nullptr), Error) << "replaced by an empty one";
+}
+
+TEST_F(ServiceTest, WhatNoPackHasIsToldWithWhatTheyHave) {
+  const auto pack = [&](const std::string& name, const std::vector<Request>& requests) {
+    PackWriter writer(scratch_.path(name), false);
+    for (const Request& one : requests) {
+      writer.add(one, Program(std::make_shared<Artifact>(numbered_artifact(3)), one.file));
+    }
+    writer.finish();
+    return scratch_.path(name);
+  };
+  const Request request{
+      .file = "k.cu", .source = "__global__ void k() {}", .instantiate = "k", .arch = "sm_90a"};
+  Request other = request, edited = request, elsewhere = request;
+  other.instantiate = "k<float,4>";
+  other.arch = "sm_80";
+  edited.source += "  // edited";
+  elsewhere.file = "other.cu";
+  Settings packed = settings();
+  packed.packs = {pack("other", {other}), pack("edited", {edited}), pack("file", {elsewhere}),
+                  scratch_.path("none")};
+  packed.mode = Mode::kOff;
+  const std::string text = test::error_text([&] { make(packed)->answer(inputs(), "", nullptr); });
+  EXPECT_THAT(text, HasSubstr(packed.packs[0] + ": of k.cu it has k<float, 4> for sm_80\n"));
+  EXPECT_THAT(text, HasSubstr(packed.packs[1] + ": has this kernel of other sources or options\n"));
+  EXPECT_THAT(text, HasSubstr(packed.packs[2] + ": has nothing of k.cu\n"));
+  EXPECT_THAT(text, HasSubstr(packed.packs[3] + ": expected a folder that einkorn pack made"));
+  EXPECT_THAT(text, HasSubstr("hint: einkorn pack compiles ahead; EINKORN_JIT=cache-only"));
+}
+
+TEST_F(ServiceTest, APackThatOthersMayWriteToIsNotLoaded) {
+  const std::string folder = scratch_.path("open.pack");
+  {
+    PackWriter writer(folder, false);
+    writer.add(
+        {.file = "k.cu", .source = "__global__ void k() {}", .instantiate = "k", .arch = "sm_90a"},
+        Program(std::make_shared<Artifact>(numbered_artifact(3)), "k.cu"));
+    writer.finish();
+  }
+  std::filesystem::permissions(folder, std::filesystem::perms::others_write,
+                               std::filesystem::perm_options::add);
+  Settings packed = settings();
+  packed.packs = {folder};
+  packed.mode = Mode::kOff;
+  EXPECT_THAT(test::error_text([&] { make(packed)->answer(inputs(), "", nullptr); }),
+              HasSubstr("others may write to it"));
+  packed.trust = true;
+  EXPECT_NE(make(packed)->answer(inputs(), "", nullptr), nullptr);
+}
+
+TEST_F(ServiceTest, AFilledStoreServesWithoutItsCompiler) {
+  first_.reads = {scratch_.write("seen.h", "1")};
+  first_.on_disk = true;
+  for (const char* version : {"1", "2", "3"}) {
+    first_.version = version;
+    make()->answer(inputs(std::string("// of ") + version), "", nullptr);
+  }
+  first_.refuses = "not installed";
+  first_.version = "unknown";
+  Settings forbidden = settings();
+  forbidden.mode = Mode::kCacheOnly;
+  for (const char* version : {"1", "2", "3"}) {
+    Trace trace;
+    EXPECT_NE(make(forbidden)->answer(inputs(std::string("// of ") + version), "", &trace),
+              nullptr);
+    EXPECT_EQ(steps(trace).back(), "store, by one, which is not here: hit");
+  }
+  EXPECT_THROW(make(forbidden)->answer(inputs("// of 4"), "", nullptr), Error);
+  scratch_.write("seen.h", "2");
+  EXPECT_THROW(make(forbidden)->answer(inputs("// of 1"), "", nullptr), Error);
+  EXPECT_EQ(first_.compiles, 3);
+  EXPECT_EQ(second_.compiles, 0);
 }
 
 TEST_F(ServiceTest, FilesThatTheCompilerReadAreInTheKey) {
