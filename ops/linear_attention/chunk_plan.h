@@ -100,7 +100,8 @@ Cost recurrence_cost(const PrefillProblem& problem, const ChunkKernels& kernels)
 Cost share_of(const Cost& cost, const PrefillProblem& problem, Slice slice);
 
 /// Kernels that all share.
-inline constexpr const char* kStartsEntry = "einkorn::linear_attention::write_starts";
+inline constexpr const char* kStartsEntry =
+    "einkorn::linear_attention::write_starts<einkorn::linear_attention::kStartsThreads>";
 
 /// How each stage is launched.
 cuda::Launch starts_launch(bool pdl);

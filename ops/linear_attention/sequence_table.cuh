@@ -149,10 +149,10 @@ __device__ inline Segments find_segments(const SequenceTable& table, int sequenc
           segments_of(table.starts[sequence + 1].token - start.token, table.segment_chunks)};
 }
 
-/// Fills the starts from the bounds of packed sequences, in one block.
-__global__ void __launch_bounds__(kStartsThreads)
-    write_starts(const __grid_constant__ StartsParams p) {
-  constexpr int kThreads = kStartsThreads;
+/// Fills the starts from the bounds of packed sequences, in one block. A template, or every kernel
+/// whose source includes this would be compiled together with it.
+template <int kThreads>
+__global__ void __launch_bounds__(kThreads) write_starts(const __grid_constant__ StartsParams p) {
   __shared__ int sums[3][kThreads];
   wait_for_previous_kernel();
   const auto bound = [&](int i) {

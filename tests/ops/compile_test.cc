@@ -17,6 +17,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "src/jit/cubin.h"
 #include "tests/ops/support.h"
 
 namespace einkorn::test {
@@ -130,6 +131,9 @@ TEST_P(Compile, EveryKernelCompilesWithoutSpills) {
     EXPECT_FALSE(artifact->image.empty());
     // Not by nvcc, which takes over where NVRTC refuses: most machines that run this have none.
     EXPECT_THAT(artifact->compiler, testing::StartsWith("nvrtc")) << request.file;
+    // A kernel that nobody asked for costs each compilation what its own would.
+    EXPECT_EQ(jit::read_cubin(artifact->image).kernels.size(), artifact->entries.size())
+        << request.file << ": " << fmt::format("{}", fmt::join(request.instantiate, ", "));
     for (const jit::EntryPoint& entry : artifact->entries) {
       EXPECT_EQ(entry.resources.spill_stores, 0) << entry.expression << " for " << request.arch;
       EXPECT_EQ(entry.resources.spill_loads, 0) << entry.expression << " for " << request.arch;
