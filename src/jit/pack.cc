@@ -20,6 +20,52 @@ namespace {
 
 namespace fs = std::filesystem;
 
+// What a pack holds, and nothing beside it.
+constexpr const char* kIndex = "pack.json";
+constexpr const char* kKernels = "v1";
+
+/// What a folder holds that no pack does; empty when it is a pack or holds nothing.
+std::string foreign_to_a_pack(const std::string& folder) {
+  bool index = false;
+  bool kernels = false;
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
+    const std::string name = entry.path().filename().string();
+    const bool is_index = name == kIndex && entry.is_regular_file();
+    const bool is_kernels = name == kKernels && entry.is_directory();
+    if (!is_index && !is_kernels) return name;
+    index |= is_index;
+    kernels |= is_kernels;
+  }
+  if (index == kernels) return {};
+  return index ? kIndex : kKernels;
+}
+
+/// Replacing removes what is there, so nothing but a pack is ever replaced.
+void check_replaceable(const std::string& folder, bool overwrite) {
+  const auto refuse = [&](std::string_view got, std::string_view hint) {
+    throw_error(ErrorKind::kValue,
+                fmt::format("pack: --output: expected a new or empty folder{}, got {}, {}\n"
+                            "  hint: {}",
+                            overwrite ? " or a pack" : "", folder, got, hint));
+  };
+  constexpr std::string_view kElsewhere = "name another folder, or remove it yourself";
+  std::error_code none;
+  const fs::file_status at = fs::symlink_status(folder, none);
+  if (!fs::exists(at)) return;
+  if (fs::is_symlink(at)) refuse("which is a link", kElsewhere);
+  if (!fs::is_directory(at)) refuse("which is no folder", kElsewhere);
+  try {
+    if (fs::is_empty(folder)) return;
+    const std::string foreign = foreign_to_a_pack(folder);
+    if (!foreign.empty()) {
+      refuse(fmt::format("which is no pack: it holds \"{}\"", foreign), kElsewhere);
+    }
+  } catch (const fs::filesystem_error& error) {
+    refuse(fmt::format("which cannot be read: {}", error.code().message()), kElsewhere);
+  }
+  if (!overwrite) refuse("which is a pack", "--overwrite replaces it");
+}
+
 void check_written(const std::string& reason, const std::string& path) {
   EK_CHECK(reason.empty(), ErrorKind::kRuntime,
            fmt::format("pack: {}: expected to write it, got: {}", path, reason));
@@ -46,14 +92,12 @@ std::string index_text(const std::vector<PackEntry>& entries) {
 
 }  // namespace
 
-PackWriter::PackWriter(std::string folder, bool overwrite) : folder_(std::move(folder)) {
+PackWriter::PackWriter(std::string folder, bool overwrite)
+    : folder_(std::move(folder)), overwrite_(overwrite) {
+  EK_CHECK(!folder_.empty(), ErrorKind::kValue,
+           "pack: --output: expected the path of a folder, got an empty text");
   while (folder_.size() > 1 && folder_.ends_with('/')) folder_.pop_back();
-  std::error_code error;
-  EK_CHECK(overwrite || !fs::exists(folder_, error) || fs::is_empty(folder_, error),
-           ErrorKind::kValue,
-           fmt::format("pack: folder: expected a new or empty one, got {}\n"
-                       "  hint: --overwrite replaces it",
-                       folder_));
+  check_replaceable(folder_, overwrite_);
   temporary_ = fmt::format("{}.{}", folder_, disk::unique_name());
   check_written(disk::make_folders(temporary_), temporary_);
 }
@@ -77,8 +121,11 @@ void PackWriter::add(const Request& request, const Program& program) {
 }
 
 void PackWriter::finish() {
+  check_replaceable(folder_, overwrite_);  // compiling took a while
+  // A pack of no kernel, too, is known as one.
+  check_written(disk::make_folders(temporary_ + "/" + kKernels), temporary_);
   const std::string index = index_text(entries_);
-  write(temporary_ + "/pack.json", std::as_bytes(std::span(index)));
+  write(temporary_ + "/" + kIndex, std::as_bytes(std::span(index)));
   // A pack that is there is moved aside first: a folder cannot be renamed onto a full one.
   const std::string old = temporary_ + ".old";
   std::error_code error;

@@ -21,8 +21,8 @@ struct PackEntry {
 /// Writes a pack. Nothing is at the final place before finish().
 class PackWriter {
  public:
-  /// ValueError: `folder` is there and not empty, and `overwrite` is not set. RuntimeError: it
-  /// cannot be written.
+  /// ValueError: `folder` is empty text, or is there and is neither an empty folder nor, with
+  /// `overwrite`, a pack that holds nothing else. RuntimeError: it cannot be written.
   PackWriter(std::string folder, bool overwrite);
   ~PackWriter();
   PackWriter(const PackWriter&) = delete;
@@ -30,13 +30,15 @@ class PackWriter {
 
   /// RuntimeError: it cannot be written.
   void add(const Request& request, const Program& program);
-  /// Writes `pack.json` and puts the folder in place. RuntimeError when that fails.
+  /// Writes `pack.json` and puts the folder in place. ValueError: something came to be there that
+  /// the constructor would refuse. RuntimeError: it cannot be written.
   void finish();
 
   const std::vector<PackEntry>& entries() const { return entries_; }
 
  private:
   std::string folder_;
+  bool overwrite_;
   std::string temporary_;
   std::vector<PackEntry> entries_;
 };

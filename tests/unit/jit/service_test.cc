@@ -274,7 +274,7 @@ TEST_F(ServiceTest, APackServesWithoutCompilerAndStore) {
                                         "pack " + folder + ": hit"));
   EXPECT_FALSE(std::filesystem::exists(scratch_.path("cache")));
   EXPECT_THAT(test::error_text([&] { PackWriter(folder, false); }),
-              HasSubstr("pack: folder: expected a new or empty one"));
+              HasSubstr("pack: --output: expected a new or empty folder"));
   PackWriter(folder, true).finish();
   EXPECT_THROW(make(packed)->answer(inputs(), "", nullptr), Error) << "replaced by an empty one";
 }
