@@ -5,6 +5,7 @@
 #include <charconv>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 namespace einkorn::jit {
 namespace {
@@ -129,13 +130,30 @@ std::optional<FirstError> link_error(std::string_view line) {
   return std::nullopt;
 }
 
-std::string list_headers(std::span<const EmbeddedSource> headers) {
-  std::string list;
-  for (const EmbeddedSource& header : headers) {
-    if (header.path.ends_with(".cu")) continue;
-    list += fmt::format("\n    {}", header.path);
+std::string_view file_name(std::string_view path) { return path.substr(path.rfind('/') + 1); }
+
+/// Embedded headers that may have been meant: those of that file name in any folder.
+std::vector<std::string_view> like_named(std::string_view missing,
+                                         std::span<const EmbeddedSource> embedded) {
+  std::vector<std::string_view> same;
+  for (const EmbeddedSource& source : embedded) {
+    const bool header = !source.path.ends_with(".cu");
+    if (header && file_name(source.path) == file_name(missing)) same.push_back(source.path);
   }
-  return list.empty() ? " none is embedded" : list;
+  return same;
+}
+
+std::string missing_header(std::string_view missing, const HeaderSearch& search) {
+  std::string out =
+      "it was looked for in, one after the other:\n"
+      "    the folder of the file that includes it, when it is quoted\n";
+  for (const std::string& folder : search.folders) out += fmt::format("    {}\n", folder);
+  if (search.folders.empty()) out += "    Request::include_dirs (-I), of which none is given\n";
+  out += "    einkorn's device headers, by their path in the tree";
+  for (const std::string& folder : search.toolkits) out += fmt::format("\n    {}", folder);
+  const std::vector<std::string_view> near = like_named(missing, search.embedded);
+  if (!near.empty()) out += fmt::format("\n  hint: did you mean {}?", fmt::join(near, ", "));
+  return out;
 }
 
 struct Hint {
@@ -158,7 +176,8 @@ constexpr std::array kHints = {
          "include the header that declares it: nothing is included on its own, not even the "
          "standard library"},
     Hint{"function without execution space annotations",
-         "mark the function __device__, or compile with -default-device"},
+         "mark the function __device__, or compile with -default-device; code for the host is "
+         "compiled with --cpu, Request::target kCpu"},
     Hint{"--nv_arch", R"(only sm_90 and newer have the suffixes "a" and, from sm_100 on, "f")"},
     Hint{"gpu-architecture",
          R"(only sm_90 and newer have the suffixes "a" and, from sm_100 on, "f")"},
@@ -169,9 +188,6 @@ constexpr std::array kHints = {
     Hint{"is not exported",
          "declare it extern \"C\", not static, in no anonymous namespace, and visible"},
     Hint{"cannot find -l", "add the library's folder to Request::options: \"-L<folder>\""},
-    Hint{"No such file or directory",
-         "a header is looked for beside the file that includes it, in Request::include_dirs, among "
-         "einkorn's device headers, then where the compiler looks by itself"},
     Hint{"was not declared in this scope", "include the header that declares it"},
     Hint{"undefined reference to",
          "define it, or name the library that does in Request::options: \"-l<name>\""},
@@ -196,7 +212,7 @@ std::optional<FirstError> first_error(std::string_view log) {
   return std::nullopt;
 }
 
-std::string hint_for(const FirstError& error, std::span<const EmbeddedSource> headers) {
+std::string hint_for(const FirstError& error, const HeaderSearch& search) {
   const std::string_view message = error.message;
   if (error.file == kEntryFile) {
     return "the entry has to name a kernel of the source, fully qualified, with template arguments "
@@ -211,11 +227,16 @@ std::string hint_for(const FirstError& error, std::span<const EmbeddedSource> he
              "types "
              "of einkorn's device headers, see src/cuda/device/common";
     }
-    return fmt::format("the headers that can be included are, by path from the repository root:{}",
-                       list_headers(headers));
+    return missing_header(missing, search);
   }
   for (const Hint& hint : kHints) {
     if (message.find(hint.pattern) != std::string_view::npos) return std::string(hint.text);
+  }
+  // As GCC and Clang say it; they look where they are made to, besides.
+  if (const std::size_t at = message.find(": No such file or directory");
+      at != std::string_view::npos) {
+    return missing_header(message.substr(0, at), search) +
+           "\n  then where the compiler looks by itself";
   }
   return {};
 }

@@ -29,8 +29,16 @@ inline constexpr std::string_view kAssemblerFile = "ptxas";
 /// or of an option parser. Nothing when the log holds none.
 std::optional<FirstError> first_error(std::string_view log);
 
-/// What to do about it, or empty when nothing better than the error itself is known.
-std::string hint_for(const FirstError& error, std::span<const EmbeddedSource> headers);
+/// Where the headers of a source were looked for, beside the file that includes them.
+struct HeaderSearch {
+  std::vector<std::string> folders = {};   ///< Request::include_dirs
+  std::vector<std::string> toolkits = {};  ///< folders of the CUDA toolkit's headers
+  std::span<const EmbeddedSource> embedded = {};
+};
+
+/// What to do about it, or empty when nothing better than the error itself is known. Of a header
+/// that is not found: every place searched, and the embedded ones of its file name.
+std::string hint_for(const FirstError& error, const HeaderSearch& search);
 
 struct KernelResources {
   std::string lowered;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <filesystem>
 #include <string>
 #include <utility>
 
@@ -11,12 +12,16 @@
 #include "src/jit/diagnostics.h"
 #include "src/jit/embedded.h"
 #include "src/jit/log_file.h"
+#include "src/jit/toolkit.h"
 
 namespace einkorn::jit {
 namespace {
 
 // Static shared memory that every architecture refuses to exceed, bytes.
 constexpr std::int64_t kMaxStaticSmem = 48 * 1024;
+
+// Of a key, as `jit compile` and `cache ls` show it.
+constexpr std::size_t kShownDigits = 12;
 
 /// Some failures leave no error in the log; the one that is known is told from what else it holds.
 FirstError error_in(std::string_view log) {
@@ -63,7 +68,8 @@ std::string_view shown_name(const CompileInputs& inputs) { return shown(inputs.m
 std::string shown_context(const CompileInputs& inputs, std::string_view compiler) {
   const std::string entries =
       inputs.entries.empty() ? "" : fmt::format("entry: {}  ", fmt::join(inputs.entries, ", "));
-  return fmt::format("\n  {}arch: {}  compiler: {}", entries, inputs.arch, compiler);
+  return fmt::format("\n  {}arch: {}  compiler: {}  key: {}", entries, inputs.arch, compiler,
+                     inputs.content.hex().substr(0, kShownDigits));
 }
 
 Error compile_failure(const CompileInputs& inputs, std::string_view compiler,
@@ -71,7 +77,17 @@ Error compile_failure(const CompileInputs& inputs, std::string_view compiler,
   const FirstError error = error_in(log);
   std::string message = fmt::format("jit: {}: error: {}{}", place_of(error, inputs), error.message,
                                     shown_context(inputs, compiler));
-  if (const std::string hint = hint_for(error, embedded_sources()); !hint.empty()) {
+  HeaderSearch search{inputs.include_folders, {}, embedded_sources()};
+  if (inputs.target == Target::kCuda) {
+    for (const std::filesystem::path& folder : toolkit_include_folders()) {
+      std::string text = folder.string();
+      if (std::ranges::find(search.toolkits, text) == search.toolkits.end()) {
+        search.toolkits.push_back(std::move(text));
+      }
+    }
+  }
+  const std::string hint = hint_for(error, search);
+  if (!hint.empty()) {
     message += fmt::format("\n  hint: {}", hint);
   }
   const LogFile file = write_log(inputs.main().name, log);

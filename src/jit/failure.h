@@ -16,7 +16,9 @@ Error compile_failure(const CompileInputs& inputs, std::string_view compiler, st
 /// "k.cu" as a person finds it: the path of the main source on disk, or its name.
 std::string_view shown_name(const CompileInputs& inputs);
 
-/// "\n  entry: a, b  arch: sm_90a  compiler: nvcc 13.0", the second line of every such message.
+/// "\n  entry: a, b  arch: sm_90a  compiler: nvcc 13.0  key: 0123456789ab", the second line of
+/// every such message. The key begins that of the inputs' content, the compiler aside: it tells
+/// whether two messages are of the same source.
 std::string shown_context(const CompileInputs& inputs, std::string_view compiler);
 
 }  // namespace einkorn::jit

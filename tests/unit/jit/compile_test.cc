@@ -16,6 +16,7 @@
 
 #include "src/jit/embedded.h"
 #include "src/jit/nvrtc.h"
+#include "tests/unit/file_tree.h"
 #include "tests/unit/golden.h"
 
 namespace einkorn::jit {
@@ -192,17 +193,16 @@ TEST(CompileError, Texts) {
       request(kReverse, {"test::reverse<int, 1>"}, "sm_80a"));
 }
 
-TEST(CompileError, MissingHeaderListsTheEmbeddedOnes) {
-  const std::string text = test::error_text([] {
-    compile(request("#include \"src/cuda/device/nope.cuh\"\nextern \"C\" __global__ void k() {}",
-                    {"k"}));
-  });
+TEST(CompileError, AMissingHeaderTellsThePlacesSearchedAndTheLikeNamed) {
+  const test::FileTree files;
+  jit::Request wanted =
+      request("#include \"src/cuda/vec.cuh\"\nextern \"C\" __global__ void k() {}", {"k"});
+  wanted.include_dirs = {files.root().string()};
+  const std::string text = test::error_text([&] { compile(wanted); });
   EXPECT_THAT(text, StartsWith("RuntimeError: jit: ops/x/y.cu(1): error: "));
-  for (const EmbeddedSource& header : embedded_sources()) {
-    if (header.path.ends_with(".cuh")) {
-      EXPECT_THAT(text, HasSubstr(header.path));
-    }
-  }
+  EXPECT_THAT(text, HasSubstr("\n    " + files.root().string() + "\n"));
+  EXPECT_THAT(text, HasSubstr("did you mean src/cuda/device/common/vec.cuh?"));
+  EXPECT_THAT(text, testing::Not(HasSubstr("src/cuda/device/sm90")));
 }
 
 TEST(CompileError, TheLogIsThereInFull) {

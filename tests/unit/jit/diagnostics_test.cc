@@ -2,18 +2,23 @@
 
 #include <array>
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 namespace einkorn::jit {
 namespace {
 
+using testing::EndsWith;
 using testing::HasSubstr;
+using testing::Not;
 
-constexpr std::array kHeaders = {
+constexpr std::array kEmbedded = {
     EmbeddedSource{"ops/a/k.cu", ""},
+    EmbeddedSource{"src/cuda/device/common/all.cuh", ""},
     EmbeddedSource{"src/cuda/device/common/vec.cuh", ""},
 };
+HeaderSearch headers() { return {{"/mine/include"}, {"/toolkit/include"}, kEmbedded}; }
 
 FirstError error_of(std::string_view log) {
   const auto error = first_error(log);
@@ -33,7 +38,7 @@ TEST(FirstError, FrontEndWithFileAndLine) {
   EXPECT_EQ(error.file, "ops/x/y.cu");
   EXPECT_EQ(error.line, 12);
   EXPECT_EQ(error.message, "identifier \"foo\" is undefined");
-  EXPECT_THAT(hint_for(error, kHeaders), HasSubstr("include the header that declares it"));
+  EXPECT_THAT(hint_for(error, headers()), HasSubstr("include the header that declares it"));
 }
 
 TEST(FirstError, NumberedErrors) {
@@ -42,22 +47,39 @@ TEST(FirstError, NumberedErrors) {
   EXPECT_EQ(error.message, "identifier \"x\" is undefined");
 }
 
-TEST(FirstError, MissingHeaderListsThoseThereAre) {
-  const FirstError error = error_of(
-      "ops/x/y.cu(1): catastrophic error: could not open source file \"nope.cuh\" (no directories "
-      "in search list)\n");
+FirstError missing_header(std::string_view name) {
+  return error_of(
+      fmt::format("ops/x/y.cu(1): catastrophic error: could not open source file \"{}\" (no "
+                  "directories in search list)\n",
+                  name));
+}
+
+TEST(FirstError, AMissingHeaderTellsThePlacesSearched) {
+  const FirstError error = missing_header("nope.h");
   EXPECT_EQ(error.line, 1);
-  const std::string hint = hint_for(error, kHeaders);
-  EXPECT_THAT(hint, HasSubstr("\n    src/cuda/device/common/vec.cuh"));
-  EXPECT_THAT(hint, testing::Not(HasSubstr("k.cu")));
+  EXPECT_EQ(hint_for(error, headers()),
+            "it was looked for in, one after the other:\n"
+            "    the folder of the file that includes it, when it is quoted\n"
+            "    /mine/include\n"
+            "    einkorn's device headers, by their path in the tree\n"
+            "    /toolkit/include");
+  EXPECT_THAT(hint_for(error, {}), HasSubstr("Request::include_dirs (-I), of which none is given"));
+}
+
+TEST(FirstError, AMissingHeaderOfAnEmbeddedOnesName) {
+  EXPECT_THAT(hint_for(missing_header("vec.cuh"), headers()),
+              EndsWith("\n  hint: did you mean src/cuda/device/common/vec.cuh?"));
+  EXPECT_THAT(hint_for(missing_header("src/cuda/device/comon/all.cuh"), headers()),
+              EndsWith("did you mean src/cuda/device/common/all.cuh?"));
+  EXPECT_THAT(hint_for(missing_header("ops/a/k.cu"), headers()), Not(HasSubstr("did you mean")));
 }
 
 TEST(FirstError, ToolkitHeadersPointToOurs) {
   const FirstError error = error_of(
       "y.cu(1): catastrophic error: could not open source file \"cuda_fp16.h\" (no directories in "
       "search list)\n");
-  EXPECT_THAT(hint_for(error, kHeaders), HasSubstr("einkorn's device headers"));
-  EXPECT_THAT(hint_for({"y.cu", 1, "identifier \"__half\" is undefined"}, kHeaders),
+  EXPECT_THAT(hint_for(error, headers()), HasSubstr("einkorn's device headers"));
+  EXPECT_THAT(hint_for({"y.cu", 1, "identifier \"__half\" is undefined"}, headers()),
               HasSubstr("einkorn's device headers"));
 }
 
@@ -75,7 +97,7 @@ TEST(FirstError, NameExpression) {
   const FirstError error =
       error_of("__nv_name_map(2): error: namespace \"e\" has no member \"missing\"\n");
   EXPECT_EQ(error.file, kEntryFile);
-  EXPECT_THAT(hint_for(error, kHeaders), HasSubstr("fully qualified"));
+  EXPECT_THAT(hint_for(error, headers()), HasSubstr("fully qualified"));
 }
 
 TEST(FirstError, Options) {
@@ -95,7 +117,7 @@ TEST(FirstError, Nvcc) {
   EXPECT_EQ(error.line, 12);
   EXPECT_EQ(error_of("nvcc fatal   : Unsupported gpu architecture 'compute_12'\n").message,
             "Unsupported gpu architecture 'compute_12'");
-  EXPECT_THAT(hint_for(error_of("nvcc fatal   : Unknown option '-bogus'\n"), kHeaders),
+  EXPECT_THAT(hint_for(error_of("nvcc fatal   : Unknown option '-bogus'\n"), headers()),
               HasSubstr("go to the compiler as they are"));
 }
 
@@ -115,12 +137,12 @@ TEST(FirstError, HostCompilers) {
   EXPECT_EQ(gcc.file, "a.h");
   EXPECT_EQ(gcc.line, 9);
   EXPECT_EQ(gcc.message, "'g' was not declared in this scope");
-  EXPECT_THAT(hint_for(gcc, kHeaders), HasSubstr("include the header"));
+  EXPECT_THAT(hint_for(gcc, headers()), HasSubstr("include the header"));
 
   const FirstError missing = error_of(
       "k.cc:1:10: fatal error: nope.h: No such file or directory\ncompilation terminated.\n");
   EXPECT_EQ(missing.line, 1);
-  EXPECT_THAT(hint_for(missing, kHeaders), HasSubstr("Request::include_dirs"));
+  EXPECT_THAT(hint_for(missing, headers()), HasSubstr("/mine/include"));
 
   EXPECT_EQ(error_of("k.cc:12: error: unterminated #if\n").line, 12);
   EXPECT_EQ(error_of("C:dir/k.cc:3:4: error: x\n").file, "C:dir/k.cc");
@@ -131,7 +153,7 @@ TEST(FirstError, HostDrivers) {
   EXPECT_EQ(option.file, "");
   EXPECT_EQ(option.line, 0);
   EXPECT_EQ(option.message, "unrecognized command-line option '-fbogus'");
-  EXPECT_FALSE(hint_for(option, kHeaders).empty());
+  EXPECT_FALSE(hint_for(option, headers()).empty());
 }
 
 TEST(FirstError, Linkers) {
@@ -140,12 +162,12 @@ TEST(FirstError, Linkers) {
       "k.cc:(.text+0x5): undefined reference to `missing'\n"
       "collect2: error: ld returned 1 exit status\n");
   EXPECT_EQ(undefined.message, "undefined reference to `missing'");
-  EXPECT_THAT(hint_for(undefined, kHeaders), HasSubstr("-l<name>"));
+  EXPECT_THAT(hint_for(undefined, headers()), HasSubstr("-l<name>"));
   const FirstError library = error_of(
       "/usr/bin/ld: cannot find -lnope: No such file or directory\n"
       "collect2: error: ld returned 1 exit status\n");
   EXPECT_THAT(library.message, HasSubstr("cannot find -lnope"));
-  EXPECT_THAT(hint_for(library, kHeaders), HasSubstr("-L<folder>"));
+  EXPECT_THAT(hint_for(library, headers()), HasSubstr("-L<folder>"));
   EXPECT_EQ(error_of("ld.lld: error: undefined symbol: f\n").message, "undefined symbol: f");
 }
 

@@ -21,6 +21,7 @@ class Failure : public testing::Test {
  protected:
   Failure() : tmpdir_("TMPDIR", temporary_.root().string()) {
     inputs_.arch = "sm_90a";
+    inputs_.content.bytes = {0x00, 0xc0, 0xff, 0xee};
     inputs_.entries = {"k<float>", "k<int>"};
     inputs_.sources.files = {{"k.cu", "", "/tree/k.cu"},
                              {"../common/a.cuh", "", "/tree/common/a.cuh"},
@@ -40,9 +41,10 @@ class Failure : public testing::Test {
 TEST_F(Failure, FirstErrorContextHintAndLog) {
   const std::string log = "k.cu(3): warning #1: x\nk.cu(7): error: identifier \"f\" is undefined\n";
   const std::string message = text(log);
-  EXPECT_THAT(message, StartsWith("jit: /tree/k.cu(7): error: identifier \"f\" is undefined\n"
-                                  "  entry: k<float>, k<int>  arch: sm_90a  compiler: nvcc 13.0\n"
-                                  "  hint: include the header that declares it"));
+  EXPECT_THAT(message,
+              StartsWith("jit: /tree/k.cu(7): error: identifier \"f\" is undefined\n"
+                         "  entry: k<float>, k<int>  arch: sm_90a  compiler: nvcc 13.0  "
+                         "key: 00c0ffee0000\n  hint: include the header that declares it"));
   const std::string mark = "\n  full log: ";
   ASSERT_THAT(message, HasSubstr(mark));
   EXPECT_EQ(read_file(message.substr(message.find(mark) + mark.size())).text, log);
@@ -73,7 +75,10 @@ TEST_F(Failure, WithoutEntriesAndWithoutALogFile) {
   inputs_.sources.files[0].path = "<memory>";
   const Variable nowhere("TMPDIR", "/nowhere");
   const std::string message = text("k.cu(7): error: x\n");
-  EXPECT_THAT(message, StartsWith("jit: k.cu(7): error: x\n  arch: sm_90a  compiler: nvcc 13.0\n"));
+  EXPECT_THAT(
+      message,
+      StartsWith(
+          "jit: k.cu(7): error: x\n  arch: sm_90a  compiler: nvcc 13.0  key: 00c0ffee0000\n"));
   EXPECT_THAT(message, HasSubstr("full log, which could not be written (/nowhere/"));
   EXPECT_THAT(message, HasSubstr("):\nk.cu(7): error: x"));
   EXPECT_THAT(message, Not(HasSubstr("entry:")));

@@ -210,7 +210,7 @@ TEST_F(NvccCompiler, ErrorsOfTheSource) {
               HasSubstr("ops/x/y.cu(2): error: identifier \"missing\" is undefined"));
   const std::string header = failure_text(compile("#include <no/such.h>", "k"));
   EXPECT_THAT(header, HasSubstr("ops/x/y.cu(1): error: no/such.h: No such file or directory"));
-  EXPECT_THAT(header, HasSubstr("hint: a header is looked for"));
+  EXPECT_THAT(header, HasSubstr("hint: it was looked for in"));
   EXPECT_THAT(failure_text(compile("__global__ void k() { asm(\"bogus;\"); }", "k")),
               HasSubstr("ops/x/y.cu: ptxas, line "));
   EXPECT_THAT(failure_text(compile("__global__ void k() {}", "k", {"--bogus"})),

@@ -94,7 +94,7 @@ TEST(Nvcc, ACrashIsNoFailureOfTheSource) {
     const Variable nvcc("EINKORN_NVCC", files.write_script("a", start + "kill -SEGV $$\n"));
     EXPECT_THAT(thrown_text([&] { nvcc_compiler().compile(inputs); }),
                 StartsWith("jit: y.cu: the compiler crashed: signal 11 (Segmentation fault)\n"
-                           "  entry: k  arch: sm_90a  compiler: nvcc 13.0\n  hint: "));
+                           "  entry: k  arch: sm_90a  compiler: nvcc 13.0  key: "));
   }
   const Variable nvcc("EINKORN_NVCC",
                       files.write_script("b", start + "echo \"nvcc error   : 'cicc' died due to "

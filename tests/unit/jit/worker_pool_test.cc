@@ -159,8 +159,10 @@ TEST_F(WorkerPoolTest, TimeLimit) {
   const auto start = steady_clock::now();
   EXPECT_EQ(thrown_text([&] { pool.compile(spec_, inputs, 0.5); }),
             "jit: k.cu: still compiling after 0.5 s, ended\n"
-            "  entry: endless  arch: sm_90a  compiler: nvrtc, in a worker\n"
-            "  hint: Request::time_limit, or EINKORN_JIT_TIMEOUT for all, allows more seconds");
+            "  entry: endless  arch: sm_90a  compiler: nvrtc, in a worker  key: " +
+                inputs.content.hex().substr(0, 12) +
+                "\n"
+                "  hint: Request::time_limit, or EINKORN_JIT_TIMEOUT for all, allows more seconds");
   EXPECT_LT(steady_clock::now() - start, std::chrono::seconds(10));
   EXPECT_TRUE(is_dead(worker));
   EXPECT_THAT(pool.idle_pids(), IsEmpty());
@@ -231,7 +233,7 @@ TEST_F(WorkerPoolTest, ACrashLeavesUsAndThePoolAlone) {
   });
   EXPECT_THAT(thrown_text([&] { pool.compile(spec_, inputs_of(kEndless, "endless"), 100); }),
               StartsWith("jit: k.cu: the compiler crashed: signal 11 (Segmentation fault)\n"
-                         "  entry: endless  arch: sm_90a  compiler: nvrtc, in a worker\n  hint: "));
+                         "  entry: endless  arch: sm_90a  compiler: nvrtc, in a worker  key: "));
   killer.join();
   EXPECT_EQ(failure_text(pool.compile(spec_, small_inputs(), 100)), "");
 
