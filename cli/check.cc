@@ -79,17 +79,15 @@ class Checker {
 /// Compiles what the problem, or the targets' cases, need; one report for all.
 CompileResults compile_all(const std::vector<Target>& targets, const Words& words,
                            Checker& checker) {
-  CompileResults all;
+  std::vector<CompileWork> work;
+  work.reserve(targets.size());
   for (const Target& target : targets) {
-    const auto problems = words.pairs.empty()
-                              ? cases_of_levels(target, 0, 2)
-                              : bench_problems(target, words.pairs, {}, DeviceKind::kCuda);
-    const auto one = compile_for_absent_devices(
-        target, problems, [&](const std::string& text) { checker.progress().show(text); });
-    all.kernels.insert(all.kernels.end(), one.kernels.begin(), one.kernels.end());
-    if (!one.unavailable.empty()) all.unavailable = one.unavailable;
+    work.push_back({target, words.pairs.empty()
+                                ? cases_of_levels(target, 0, 2)
+                                : bench_problems(target, words.pairs, {}, DeviceKind::kCuda)});
   }
-  return all;
+  return compile_for_absent_devices(
+      work, [&](const std::string& text) { checker.progress().show(text); });
 }
 
 void print_results(const CheckOptions& options, const DeviceInfo& device, const Checker& checker,

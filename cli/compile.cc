@@ -11,6 +11,7 @@
 
 #include "cli/table.h"
 #include "src/cuda/dynamic_library.h"
+#include "src/jit/batch.h"
 
 namespace einkorn::cli {
 namespace {
@@ -26,49 +27,68 @@ std::string why_no_compiler() {
   return fmt::format("NVRTC was not found; tried:\n    {}", fmt::join(attempt.tried, "\n    "));
 }
 
-class Compiler {
+/// The distinct requests of variants for problems, and the row that each begins.
+class Requests {
  public:
-  explicit Compiler(const std::function<void(const std::string&)>& progress)
-      : progress_(progress) {}
-
   void add(const Variant& variant, const NamedProblem& problem, const DeviceInfo& device) {
     if (refusal_of(variant, problem.problem.get(), device)) return;
     const Plan plan = variant.plan(problem.problem.get(), device, {});
-    for (const jit::Request& request : compile_requests(plan, jit::native_arch(device.cc))) {
+    for (jit::Request& request : compile_requests(plan, jit::native_arch(device.cc))) {
       const std::string key =
           fmt::format("{}|{}|{}|{}|{}", variant.id(), request.arch, request.file,
                       fmt::join(request.options, " "), fmt::join(request.instantiate, " "));
-      if (seen_.insert(key).second) compile(variant, problem, request);
+      if (!seen_.insert(key).second) continue;
+      CompiledKernel& row = rows_.emplace_back();
+      row.variant = variant.id();
+      row.arch = request.arch;
+      row.problem = problem.name;
+      requests_.push_back(std::move(request));
     }
   }
 
-  std::vector<CompiledKernel> take() { return std::move(kernels_); }
+  std::vector<CompiledKernel> compile(
+      const std::function<void(const std::string&)>& progress) const {
+    std::size_t done = 0;
+    const auto results = jit::compile_all(requests_, [&](std::size_t i, const jit::BatchResult&) {
+      ++done;
+      if (!progress) return;
+      progress(fmt::format("{} of {} compiled, {} for {}", done, requests_.size(), rows_[i].variant,
+                           rows_[i].arch));
+    });
+    std::vector<CompiledKernel> out;
+    for (std::size_t i = 0; i < results.size(); ++i) append(rows_[i], results[i], out);
+    return out;
+  }
 
  private:
-  void compile(const Variant& variant, const NamedProblem& problem, const jit::Request& request) {
-    if (progress_) progress_(fmt::format("compile {} for {}", variant.id(), request.arch));
-    CompiledKernel row;
-    row.variant = variant.id();
-    row.arch = request.arch;
-    row.problem = problem.name;
-    try {
-      const auto artifact = jit::compile(request);
-      row.compile_ms = artifact->compile_ms;
-      for (const jit::EntryPoint& entry : artifact->entries) {
-        row.kernel = entry.expression;
-        row.resources = entry.resources;
-        kernels_.push_back(row);
-      }
-    } catch (const Error& error) {
-      row.error = error.what();
-      kernels_.push_back(row);
+  /// One row for each kernel of the request, or one with the error.
+  static void append(CompiledKernel row, const jit::BatchResult& result,
+                     std::vector<CompiledKernel>& out) {
+    if (result.error) {
+      row.error = result.error->what();
+      out.push_back(std::move(row));
+      return;
+    }
+    row.compile_ms = result.program->compile_ms;
+    for (const jit::EntryPoint& entry : result.program->entries) {
+      row.kernel = entry.expression;
+      row.resources = entry.resources;
+      out.push_back(row);
     }
   }
 
-  const std::function<void(const std::string&)>& progress_;
   std::set<std::string> seen_;
-  std::vector<CompiledKernel> kernels_;
+  std::vector<jit::Request> requests_;
+  std::vector<CompiledKernel> rows_;  // as requests_
 };
+
+std::vector<const Variant*> cuda_variants(const Target& target) {
+  std::vector<const Variant*> variants = target.entry->variants;
+  if (target.variant != nullptr) variants = {target.variant};
+  std::erase_if(variants,
+                [](const Variant* v) { return find_arch(v->arch).kind != DeviceKind::kCuda; });
+  return variants;
+}
 
 /// Smallest and largest of what was added.
 struct Range {
@@ -137,25 +157,25 @@ bool CompileResults::any_bad() const {
   return std::ranges::any_of(kernels, [](const CompiledKernel& k) { return k.bad(); });
 }
 
-CompileResults compile_for_absent_devices(const Target& target,
-                                          std::span<const NamedProblem> problems,
+CompileResults compile_for_absent_devices(std::span<const CompileWork> work,
                                           const std::function<void(const std::string&)>& progress) {
   CompileResults out;
-  Compiler compiler(progress);
-  std::vector<const Variant*> variants = target.entry->variants;
-  if (target.variant != nullptr) variants = {target.variant};
-  std::erase_if(variants,
-                [](const Variant* v) { return find_arch(v->arch).kind != DeviceKind::kCuda; });
-  if (variants.empty()) return out;
+  if (std::ranges::all_of(work,
+                          [](const auto& one) { return cuda_variants(one.target).empty(); })) {
+    return out;
+  }
   out.unavailable = why_no_compiler();
   if (!out.unavailable.empty()) return out;
-  for (const Variant* variant : variants) {
-    for (const std::string_view name : kDevices) {
-      const DeviceInfo device = cuda::known_device(name);
-      for (const NamedProblem& problem : problems) compiler.add(*variant, problem, device);
+  Requests requests;
+  for (const CompileWork& one : work) {
+    for (const Variant* variant : cuda_variants(one.target)) {
+      for (const std::string_view name : kDevices) {
+        const DeviceInfo device = cuda::known_device(name);
+        for (const NamedProblem& problem : one.problems) requests.add(*variant, problem, device);
+      }
     }
   }
-  out.kernels = compiler.take();
+  out.kernels = requests.compile(progress);
   return out;
 }
 

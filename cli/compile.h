@@ -36,11 +36,17 @@ struct CompileResults {
   bool any_bad() const;
 };
 
-/// Compiles the target's CUDA variants (or its one) with their default tiling for sm_80, sm_90a and
-/// sm_100a, each distinct kernel once. Problems that a variant refuses need no kernel of it.
-/// `progress` hears of each before it is compiled.
-CompileResults compile_for_absent_devices(const Target& target,
-                                          std::span<const NamedProblem> problems,
+/// CUDA variants of a target (or its one) and the problems that need their kernels.
+struct CompileWork {
+  Target target;
+  std::vector<NamedProblem> problems;
+};
+
+/// Compiles the variants with their default tiling for sm_80, sm_90a and sm_100a, each distinct
+/// kernel once and many at a time; rows are in the order of variants, archs and problems whatever
+/// was ready first. Problems that a variant refuses need no kernel of it. `progress` hears of each
+/// that is done, one call at a time, from any thread; what it throws ends the work.
+CompileResults compile_for_absent_devices(std::span<const CompileWork> work,
                                           const std::function<void(const std::string&)>& progress);
 
 /// A table for people, with what to do when there is no compiler.

@@ -107,9 +107,10 @@ class Run {
   /// For the problems that a GPU would be measured on.
   void compile() {
     progress_.about({});
-    const auto problems = options_has_problem() ? problems_ : cases_of_levels(target_, 1, 2);
+    const CompileWork work{target_,
+                           options_has_problem() ? problems_ : cases_of_levels(target_, 1, 2)};
     outcome_.compiled = compile_for_absent_devices(
-        target_, problems, [this](const std::string& text) { progress_.show(text); });
+        std::span(&work, 1), [this](const std::string& text) { progress_.show(text); });
   }
 
   bool options_has_problem() const {

@@ -28,7 +28,7 @@ BatchResult compile_one(const Request& request) {
   BatchResult result;
   try {
     const std::optional<Program> known = compiled_before(request);
-    result.program = known ? *known : compile_now(request, Beside::kOthers);
+    result.program = known ? *known : compile_now(request, Beside::kOthers, &result.trace);
   } catch (const Error& error) {
     result.error = error;
   }

@@ -15,6 +15,7 @@ namespace einkorn::jit {
 struct BatchResult {
   Program program;
   std::optional<Error> error;
+  Trace trace;  ///< empty when this process had answered before
 };
 
 /// Compiles many requests, on as many workers as there are CPUs: NVRTC compiles one source at a
