@@ -34,6 +34,15 @@ std::string find_root() {
                                   kMark));
 }
 
+/// What was written, and why when it is not what was asked for.
+std::string arch_text(const jit::ClangdOptions& wanted) {
+  std::string written = jit::clangd_arch(wanted);
+  if (written == wanted.arch) return written;
+  return fmt::format(
+      "{} instead of {}, which {} does not know", written, wanted.arch,
+      wanted.clangd_major == 0 ? "clang" : fmt::format("clangd {}", wanted.clangd_major));
+}
+
 }  // namespace
 
 int clangd(const ClangdOptions& options) {
@@ -46,7 +55,7 @@ int clangd(const ClangdOptions& options) {
     jit::write_clangd(options.output, jit::clangd_config(wanted), options.overwrite);
     return 0;
   });
-  print(fmt::format("{}: device sources for {}, {}\n", options.output, options.arch,
+  print(fmt::format("{}: device sources for {}, {}\n", options.output, arch_text(wanted),
                     wanted.toolkit_include.empty()
                         ? "without a toolkit's headers: none was found"
                         : fmt::format("with the headers of {}", wanted.toolkit_include)));

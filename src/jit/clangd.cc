@@ -88,7 +88,7 @@ std::vector<std::string> flags_to_add(const ClangdOptions& options) {
   const std::string root = checked_root(options.root);
   std::vector<std::string> flags = {
       "-xcuda",
-      "--cuda-gpu-arch=" + clang_arch(options.arch, options.clangd_major),
+      "--cuda-gpu-arch=" + clangd_arch(options),
       // Of the two compilations of a CUDA source the one that has the kernels: __CUDA_ARCH__ is
       // defined, and inline assembly may name the registers of a GPU.
       "--cuda-device-only",
@@ -167,6 +167,10 @@ std::string yaml_text(std::string_view text) {
 }
 
 }  // namespace
+
+std::string clangd_arch(const ClangdOptions& options) {
+  return clang_arch(options.arch, options.clangd_major);
+}
 
 std::string clangd_config(const ClangdOptions& options) {
   std::string text =

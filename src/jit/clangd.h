@@ -25,6 +25,10 @@ struct ClangdOptions {
   bool use_database = false;
 };
 
+/// The arch that the file names for what the options ask: what that clangd knows of it. ValueError:
+/// an arch of another form or before sm_80.
+std::string clangd_arch(const ClangdOptions& options);
+
 /// The text of the file. Paths are made absolute: it belongs to one machine.
 /// ValueError: an arch of another form or before sm_80, no device headers in `root`, a folder that
 /// does not exist.
