@@ -20,6 +20,7 @@
 #include "src/cpu/describe.h"
 #include "src/cpu/threads.h"
 #include "src/jit/status.h"
+#include "src/jit/time_limit.h"
 
 namespace einkorn::cli {
 namespace {
@@ -62,6 +63,14 @@ void look_at_registry(Findings& found) {
       found.problems.push_back(
           fmt::format("{}: {}", environment_name(entry.op->name), error.what()));
     }
+  }
+}
+
+void look_at_compiling(Findings& found) {
+  try {
+    static_cast<void>(jit::time_limit_of(jit::CompileInputs{}, 1));
+  } catch (const Error& error) {
+    found.problems.emplace_back(error.what());
   }
 }
 
@@ -260,6 +269,7 @@ std::string to_text(const Findings& found, bool measured) {
 int doctor(const DoctorOptions& options) {
   Findings found;
   look_at_registry(found);
+  look_at_compiling(found);
   look_at_devices(found);
   look_at_libraries(found);
   bool stopped = false;

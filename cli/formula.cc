@@ -18,6 +18,7 @@ constexpr double kLargest = 9007199254740992.0;  // 2^53
 
 double divide(double a, double b) { return std::trunc(a / b); }
 double remainder(double a, double b) { return std::fmod(a, b); }
+double divide_up(double a, double b) { return std::ceil(a / b); }
 
 double rsqrt(double x) { return 1.0 / std::sqrt(x); }
 double sigmoid(double x) { return 1.0 / (1.0 + std::exp(-x)); }
@@ -37,15 +38,23 @@ mu::Parser whole_number_parser() {
   parser.DefineOprt("*", [](double a, double b) { return a * b; }, mu::prMUL_DIV);
   parser.DefineOprt("/", divide, mu::prMUL_DIV);
   parser.DefineOprt("%", remainder, mu::prMUL_DIV);
+  parser.ClearFun();
+  parser.ClearConst();
+  parser.DefineFun("cdiv", divide_up);
   return parser;
 }
 
-std::string known_names(const std::map<std::string, double>& names) {
+/// Why a name cannot stand in a formula, and what can.
+std::string unknown_name(const std::string& name, const FormulaNames& names) {
+  if (const auto other = names.others.find(name); other != names.others.end()) {
+    return fmt::format("expected whole numbers, got {} = {}", name, other->second);
+  }
   std::vector<std::string> known;
-  known.reserve(names.size());
-  for (const auto& [name, value] : names) known.push_back(name);
-  return known.empty() ? "no number is given by --arg"
-                       : fmt::format("known are {}", fmt::join(known, ", "));
+  known.reserve(names.whole.size());
+  for (const auto& [whole, value] : names.whole) known.push_back(whole);
+  return fmt::format("unknown name \"{}\"; known are + - * / %, cdiv(a, b){}", name,
+                     known.empty() ? ", and no number is given by --arg"
+                                   : fmt::format(" and {}", fmt::join(known, ", ")));
 }
 
 mu::Parser real_parser(const std::string& side) {
@@ -65,23 +74,43 @@ mu::Parser real_parser(const std::string& side) {
 }  // namespace
 
 std::uint64_t whole_number(const std::string& what, const std::string& formula,
-                           const std::map<std::string, double>& names) {
+                           const FormulaNames& names) {
+  if (formula.find_first_not_of(" \t") == std::string::npos) {
+    refuse(what, formula, "expected a whole number, got an empty text");
+  }
   double value = 0;
   try {
     mu::Parser parser = whole_number_parser();
-    for (const auto& [name, number] : names) parser.DefineConst(name, number);
+    for (const auto& [name, number] : names.whole) parser.DefineConst(name, number);
     parser.SetExpr(formula);
     value = parser.Eval();
   } catch (const mu::ParserError& error) {
     refuse(what, formula,
-           error.GetCode() == mu::ecUNASSIGNABLE_TOKEN
-               ? fmt::format("unknown name \"{}\"; {}", error.GetToken(), known_names(names))
-               : error.GetMsg());
+           error.GetCode() == mu::ecUNASSIGNABLE_TOKEN ? unknown_name(error.GetToken(), names)
+                                                       : error.GetMsg());
+  }
+  if (!std::isfinite(value)) {
+    refuse(what, formula, "expected a whole number, got a division by 0");
   }
   if (!(value >= 0 && value <= kLargest) || value != std::trunc(value)) {
-    refuse(what, formula, fmt::format("expected a whole number from 0 on, got {}", value));
+    refuse(what, formula, fmt::format("expected a whole number from 0 to 2^53, got {}", value));
   }
   return static_cast<std::uint64_t>(value);
+}
+
+std::vector<std::string> split_formulas(std::string_view text) {
+  std::vector<std::string> out(1);
+  int depth = 0;
+  for (const char c : text) {
+    if (c == '(') ++depth;
+    if (c == ')') --depth;
+    if (c == ',' && depth <= 0) {
+      out.emplace_back();
+    } else {
+      out.back() += c;
+    }
+  }
+  return out;
 }
 
 struct Equation::Parsers {
@@ -97,13 +126,22 @@ Equation::Equation(const std::string& text) {
 
 Equation::~Equation() = default;
 
-std::vector<std::string> Equation::names() const {
+namespace {
+
+std::vector<std::string> names_in(std::initializer_list<const mu::Parser*> parsers) {
   std::set<std::string> out;
-  for (const mu::Parser* parser : {&parsers_->left, &parsers_->right}) {
+  for (const mu::Parser* parser : parsers) {
     for (const auto& [name, place] : parser->GetUsedVar()) out.insert(name);
   }
   return {out.begin(), out.end()};
 }
+
+}  // namespace
+
+std::vector<std::string> Equation::names() const {
+  return names_in({&parsers_->left, &parsers_->right});
+}
+std::vector<std::string> Equation::left_names() const { return names_in({&parsers_->left}); }
 
 void Equation::bind(const std::string& name, double* place) {
   parsers_->left.DefineVar(name, place);
@@ -113,5 +151,7 @@ void Equation::bind(const std::string& name, double* place) {
 Equation::Sides Equation::evaluate() const {
   return {parsers_->left.Eval(), parsers_->right.Eval()};
 }
+
+double Equation::right() const { return parsers_->right.Eval(); }
 
 }  // namespace einkorn::cli

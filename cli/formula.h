@@ -7,15 +7,25 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace einkorn::cli {
 
+/// What the names in a formula of whole numbers stand for.
+struct FormulaNames {
+  std::map<std::string, double> whole;
+  std::map<std::string, std::string> others;  ///< names that stand for none: "1.5", "a tensor"
+};
+
 /// A whole number such as "(n + 255) / 256": + - * / % and parentheses, where / leaves out the
-/// remainder. Bad usage that names `what`: a formula that does not parse, an unknown name (lists
-/// those there are), a negative or broken result, a division by 0.
+/// remainder; cdiv(a, b) rounds up. Bad usage that names `what`: a formula that does not parse, an
+/// unknown name (lists those there are), a negative or broken result, a division by 0.
 std::uint64_t whole_number(const std::string& what, const std::string& formula,
-                           const std::map<std::string, double>& names);
+                           const FormulaNames& names);
+
+/// The pieces of "a, f(b, c)" between the commas outside of parentheses.
+std::vector<std::string> split_formulas(std::string_view text);
 
 /// "left == right", each side real: + - * / ^, comparisons, exp, ln, sqrt, abs, min, max, tanh,
 /// rsqrt, sigmoid, silu and whatever else muParser has.
@@ -27,8 +37,9 @@ class Equation {
   Equation(const Equation&) = delete;
   Equation& operator=(const Equation&) = delete;
 
-  /// Names that both sides use, sorted.
+  /// Names that the sides use, sorted; those of the left one.
   std::vector<std::string> names() const;
+  std::vector<std::string> left_names() const;
   /// What a name stands for, from now on the value that is at `place`.
   void bind(const std::string& name, double* place);
 
@@ -36,6 +47,7 @@ class Equation {
     double left, right;
   };
   Sides evaluate() const;
+  double right() const;
 
  private:
   struct Parsers;

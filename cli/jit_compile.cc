@@ -1,23 +1,28 @@
 // einkorn jit compile: one source into the cache, with what its kernels take.
 
 #include <algorithm>
+#include <cstdio>
 
 #include <einkorn/error.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "cli/jit_verbs.h"
 #include "cli/json.h"
 #include "cli/status.h"
 #include "cli/table.h"
 #include "cli/terminal.h"
+#include "src/jit/batch.h"
 
 namespace einkorn::cli {
 namespace {
 
+/// One arch and what it came to.
 struct Compiled {
   jit::Request request;
-  jit::Program program;
-  jit::Trace trace;
+  jit::BatchResult result;
+
+  const jit::Artifact& artifact() const { return result.program.artifact(); }
 };
 
 bool spills(const jit::EntryPoint& entry) {
@@ -32,14 +37,23 @@ std::string trace_text(const jit::Trace& trace) {
   return table.text();
 }
 
-/// Errors name what to do; the places asked before are part of the answer.
-Compiled compile_one(const jit::Request& request, bool explain) {
-  Compiled out{request, {}, {}};
-  try {
-    out.program = jit::compile(request, &out.trace);
-  } catch (const Error&) {
-    if (explain) print(fmt::format("{}\n{}", request.arch, trace_text(out.trace)));
-    throw;
+/// Side by side when there are several.
+std::vector<Compiled> compile_each(const std::vector<jit::Request>& requests) {
+  std::vector<jit::BatchResult> results;
+  if (requests.size() > 1) {
+    results = jit::compile_all(requests, {});
+  } else {
+    jit::BatchResult& one = results.emplace_back();
+    try {
+      one.program = jit::compile(requests.front(), &one.trace);
+    } catch (const Error& error) {
+      one.error = error;
+    }
+  }
+  std::vector<Compiled> out;
+  out.reserve(requests.size());
+  for (std::size_t i = 0; i < requests.size(); ++i) {
+    out.push_back({requests[i], std::move(results[i])});
   }
   return out;
 }
@@ -54,7 +68,7 @@ Json trace_json(const jit::Trace& trace) {
 
 Json to_json(const Compiled& one) {
   Json entries = Json::array();
-  for (const jit::EntryPoint& entry : one.program->entries) {
+  for (const jit::EntryPoint& entry : one.artifact().entries) {
     const jit::Resources& r = entry.resources;
     entries.push_back({{"expression", entry.expression},
                        {"lowered", entry.lowered},
@@ -66,19 +80,19 @@ Json to_json(const Compiled& one) {
   }
   return {{"file", one.request.file},
           {"arch", text_or_null(one.request.arch)},
-          {"key", one.program->key},
-          {"compiler", one.program->compiler},
-          {"compile_ms", one.program->compile_ms},
-          {"image_bytes", one.program->image.size()},
+          {"key", one.artifact().key},
+          {"compiler", one.artifact().compiler},
+          {"compile_ms", one.artifact().compile_ms},
+          {"image_bytes", one.artifact().image.size()},
           {"entries", std::move(entries)},
-          {"trace", trace_json(one.trace)}};
+          {"trace", trace_json(one.result.trace)}};
 }
 
-std::string to_text(const std::vector<Compiled>& all, bool explain) {
+std::string to_text(const std::vector<Compiled>& good) {
   Table table({"arch", "kernel", ">registers", ">static shared B", ">stack B", ">spills B",
                ">image B", "by", ">ms", "key"});
-  for (const Compiled& one : all) {
-    const jit::Artifact& artifact = one.program.artifact();
+  for (const Compiled& one : good) {
+    const jit::Artifact& artifact = one.artifact();
     std::vector<std::string> tail = {std::to_string(artifact.image.size()), artifact.compiler,
                                      fmt::format("{:.0f}", artifact.compile_ms),
                                      artifact.key.substr(0, 12)};
@@ -93,37 +107,69 @@ std::string to_text(const std::vector<Compiled>& all, bool explain) {
                  tail[2], tail[3]});
     }
   }
-  std::string out = table.text();
+  return table.text();
+}
+
+void print_results(const JitCompileOptions& options, const std::vector<Compiled>& all) {
+  std::vector<Compiled> good;
   for (const Compiled& one : all) {
-    if (explain) out += fmt::format("\n{}\n{}", one.request.arch, trace_text(one.trace));
+    if (!one.result.error) good.push_back(one);
   }
-  return out;
+  if (options.json) {
+    Json out = Json::array();
+    for (const Compiled& one : good) out.push_back(to_json(one));
+    // What went wrong is on stderr; a document without any kernel would say nothing.
+    if (!good.empty()) print_json(out);
+    return;
+  }
+  std::string out = good.empty() ? std::string() : to_text(good);
+  // The places asked are part of an error's answer, too.
+  for (const Compiled& one : all) {
+    if (!options.explain) break;
+    out += fmt::format("{}{}\n{}", out.empty() ? "" : "\n", one.request.arch,
+                       trace_text(one.result.trace));
+  }
+  print(out);
+}
+
+/// Ends the command when one failed: with the last error, the others told before.
+void throw_errors(const std::vector<Compiled>& all) {
+  const Error* last = nullptr;
+  for (const Compiled& one : all) {
+    if (!one.result.error) continue;
+    if (last != nullptr) fmt::print(stderr, "einkorn: error: {}\n", last->what());
+    last = &*one.result.error;
+  }
+  if (last == nullptr) return;
+  as_usage([&] { throw Error(*last); });
+}
+
+void throw_spills(const std::vector<Compiled>& all) {
+  std::vector<std::string> found;
+  for (const Compiled& one : all) {
+    for (const jit::EntryPoint& entry : one.artifact().entries) {
+      if (!spills(entry)) continue;
+      found.push_back(fmt::format("{} for {}: {} B stored, {} B loaded a thread", entry.expression,
+                                  one.request.arch, entry.resources.spill_stores,
+                                  entry.resources.spill_loads));
+    }
+  }
+  if (found.empty()) return;
+  throw Exit(kFailed,
+             fmt::format("--fail-on-spill: registers spilled\n  {}", fmt::join(found, "\n  ")));
 }
 
 }  // namespace
 
 int jit_compile(const JitCompileOptions& options) {
-  std::vector<jit::Request> requests = requests_of(options.source);
-  if (options.cpu) {
-    requests.resize(1);
-    requests[0].target = jit::Target::kCpu;
-    if (options.source.archs.empty()) requests[0].arch.clear();
+  if (options.fail_on_spill && options.source.cpu) {
+    throw Exit(kBadUsage, "--fail-on-spill: expected kernels of the GPU, got --cpu");
   }
-  std::vector<Compiled> all;
-  all.reserve(requests.size());
-  for (const jit::Request& request : requests) {
-    all.push_back(as_usage([&] { return compile_one(request, options.explain); }));
-  }
-  if (options.json) {
-    Json out = Json::array();
-    for (const Compiled& one : all) out.push_back(to_json(one));
-    print_json(out);
-  } else {
-    print(to_text(all, options.explain));
-  }
-  const bool spilled = std::ranges::any_of(
-      all, [](const Compiled& one) { return std::ranges::any_of(one.program->entries, spills); });
-  return options.fail_on_spill && spilled ? kFailed : kAllWell;
+  const std::vector<Compiled> all = compile_each(requests_of(options.source));
+  print_results(options, all);
+  throw_errors(all);
+  if (options.fail_on_spill) throw_spills(all);
+  return kAllWell;
 }
 
 }  // namespace einkorn::cli

@@ -1,53 +1,56 @@
 // einkorn jit run: one kernel, compiled, launched, checked and timed, without a program around it.
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 
 #include <einkorn/cuda.h>
 #include <einkorn/error.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "cli/formula.h"
 #include "cli/jit_verbs.h"
 #include "cli/json.h"
 #include "cli/run_arguments.h"
+#include "cli/run_check.h"
 #include "cli/status.h"
-#include "cli/table.h"
 #include "cli/target.h"
 #include "cli/terminal.h"
-#include "src/core/float.h"
+#include "src/cuda/launch_limits.h"
+#include "src/jit/arch_name.h"
+#include "src/jit/kernel_facts.h"
+#include "src/jit/typed_arguments.h"
 #include "src/measure/sampler.h"
 
 namespace einkorn::cli {
 namespace {
 
 constexpr int kSamples = 20;
-constexpr std::size_t kShownMismatches = 5;
 
-cuda::Dim3 parse_dim3(const std::string& what, std::string_view text,
-                      const std::map<std::string, double>& numbers) {
+cuda::Dim3 parse_dim3(const std::string& what, const std::string& text, const FormulaNames& names) {
   std::uint32_t sizes[3] = {1, 1, 1};
-  std::size_t count = 0;
-  while (!text.empty()) {
-    const std::size_t end = std::min(text.find(','), text.size());
-    const std::uint64_t size = whole_number(what, std::string(text.substr(0, end)), numbers);
-    if (count == 3 || size > std::numeric_limits<std::uint32_t>::max()) {
-      throw Exit(kBadUsage, fmt::format("{}: expected up to three sizes below 2^32", what));
+  const std::vector<std::string> formulas = split_formulas(text);
+  if (formulas.size() > std::size(sizes)) {
+    throw Exit(kBadUsage, fmt::format("{}: expected up to three sizes, got {} in \"{}\"", what,
+                                      formulas.size(), text));
+  }
+  for (std::size_t i = 0; i < formulas.size(); ++i) {
+    const std::uint64_t size = whole_number(what, formulas[i], names);
+    if (size > std::numeric_limits<std::uint32_t>::max()) {
+      throw Exit(kBadUsage, fmt::format("{}: expected sizes below 2^32, got {}, in \"{}\"", what,
+                                        size, formulas[i]));
     }
-    sizes[count++] = static_cast<std::uint32_t>(size);
-    text.remove_prefix(std::min(end + 1, text.size()));
+    sizes[i] = static_cast<std::uint32_t>(size);
   }
   return {sizes[0], sizes[1], sizes[2]};
 }
 
-cuda::Launch parse_launch(const JitRunOptions& options,
-                          const std::map<std::string, double>& numbers) {
+cuda::Launch parse_launch(const JitRunOptions& options, const FormulaNames& names) {
   cuda::Launch launch;
-  launch.grid = parse_dim3("--grid", options.grid, numbers);
-  launch.block = parse_dim3("--block", options.block, numbers);
-  if (!options.cluster.empty()) launch.cluster = parse_dim3("--cluster", options.cluster, numbers);
-  const std::uint64_t smem = whole_number("--smem", options.smem, numbers);
+  launch.grid = parse_dim3("--grid", options.grid, names);
+  launch.block = parse_dim3("--block", options.block, names);
+  if (!options.cluster.empty()) launch.cluster = parse_dim3("--cluster", options.cluster, names);
+  const std::uint64_t smem = whole_number("--smem", options.smem, names);
   if (smem > std::numeric_limits<std::uint32_t>::max()) {
     throw Exit(kBadUsage, fmt::format("--smem: expected bytes below 2^32, got {}", smem));
   }
@@ -55,6 +58,89 @@ cuda::Launch parse_launch(const JitRunOptions& options,
   launch.pdl = options.pdl;
   launch.cooperative = options.cooperative;
   return launch;
+}
+
+jit::Argument to_argument(const RunArgument& argument, const Tensor* tensor) {
+  if (tensor != nullptr) return *tensor;
+  if (const auto* whole = std::get_if<std::int64_t>(&argument.value)) return *whole;
+  if (const auto* real = std::get_if<double>(&argument.value)) return *real;
+  return std::get<bool>(argument.value);
+}
+
+Device parse_gpu(const JitRunOptions& options) {
+  const std::string name = options.device.empty() ? "cuda:0" : options.device;
+  const Device device = as_usage([&] { return parse_device(name); });
+  if (device.kind != DeviceKind::kCuda) {
+    throw Exit(kBadUsage,
+               fmt::format("--device: expected cuda:N, got '{}'\n  hint: only kernels of "
+                           "the GPU can be run from the command line",
+                           name));
+  }
+  return device;
+}
+
+/// The one request. Bad usage: several kernels or archs, a geometry that no device takes.
+jit::Request only_request(const JitRunOptions& options, const cuda::Launch& launch, int device) {
+  const SourceOptions& source = options.source;
+  if (source.cpu) {
+    throw Exit(
+        kBadUsage,
+        "--cpu: expected a kernel of the GPU to run\n  hint: jit compile --cpu compiles host "
+        "code; jit::Program::function and einkorn.jit.load call it");
+  }
+  if (source.entries.size() > 1) {
+    throw Exit(kBadUsage, fmt::format("--entry: expected one kernel to run, got {}: {}",
+                                      source.entries.size(), fmt::join(source.entries, ", ")));
+  }
+  if (source.archs.size() > 1) {
+    throw Exit(kBadUsage, fmt::format("--arch: expected that of the device, got {}: {}",
+                                      source.archs.size(), fmt::join(source.archs, ", ")));
+  }
+  jit::Request request = requests_of(source, device).front();
+  as_usage([&] { cuda::check_geometry(*request.instantiate.begin(), launch); });
+  // Thread block clusters came with compute capability 9.0.
+  if (launch.cluster.count() > 1 && jit::sm_number(request.arch) < 90) {
+    throw Exit(kBadUsage, fmt::format("--cluster: expected none before sm_90, got \"{}\" for {}",
+                                      options.cluster, request.arch));
+  }
+  return request;
+}
+
+/// Number, dtypes and values of the arguments against what the kernel takes.
+void check_arguments(const JitRunOptions& options, const jit::Program& program,
+                     const std::vector<RunArgument>& arguments) {
+  const jit::EntryPoint& entry = program->entries.front();
+  const auto facts = jit::kernel_facts(program.artifact(), entry.lowered);
+  std::vector<jit::Argument> list;
+  list.reserve(arguments.size());
+  for (const RunArgument& one : arguments) list.push_back(to_argument(one, one.tensor()));
+  try {
+    const jit::BoundArguments bound(entry.expression, list,
+                                    facts->signature ? &*facts->signature : nullptr, facts->layout,
+                                    kCpuDevice);
+  } catch (const Error& error) {
+    throw Exit(kBadUsage, fmt::format("{}\n  --arg, in order: {}", error.what(),
+                                      fmt::join(options.arguments, "  ")));
+  }
+}
+
+std::string resources_text(const jit::EntryPoint& entry) {
+  return fmt::format("{} registers, {} B static shared memory, {} B spilled",
+                     entry.resources.registers, entry.resources.static_smem,
+                     entry.resources.spill_stores + entry.resources.spill_loads);
+}
+
+/// Of a device that is not here it says what could be done without one.
+Device find_gpu(const Device& wanted, const jit::Program& program, const std::string& arch) {
+  try {
+    return find_device(to_string(wanted));
+  } catch (const Exit& exit) {
+    const jit::EntryPoint& entry = program->entries.front();
+    throw Exit(
+        exit.status(),
+        fmt::format("{} compiled for {} ({}) and takes these arguments, but cannot be run: {}",
+                    entry.expression, arch, resources_text(entry), exit.what()));
+  }
 }
 
 /// The arguments on the device, and each tensor as it was before the launch.
@@ -68,139 +154,13 @@ struct OnDevice {
     for (const RunArgument& argument : from) {
       if (const Tensor* tensor = argument.tensor()) {
         tensors.push_back(tensor->to(device));
-        arguments.emplace_back(tensors.back());
         bytes += tensor->view().numel() * bits(tensor->view().dtype()) / 8;
-      } else if (const auto* whole = std::get_if<std::int64_t>(&argument.value)) {
-        arguments.emplace_back(*whole);
-      } else if (const auto* real = std::get_if<double>(&argument.value)) {
-        arguments.emplace_back(*real);
-      } else {
-        arguments.emplace_back(std::get<bool>(argument.value));
       }
+      arguments.push_back(
+          to_argument(argument, argument.tensor() != nullptr ? &tensors.back() : nullptr));
     }
   }
 };
-
-struct CheckOutcome {
-  std::int64_t elements = 0, wrong = 0;
-  double worst = 0;  // largest difference, relative to 1 + |right|
-  std::vector<std::string> shown;
-};
-
-/// What the names of an equation stand for, element by element.
-class Elements {
- public:
-  Elements(const std::vector<RunArgument>& before, const std::vector<Tensor>& after,
-           Equation& equation)
-      : names_(equation.names()), values_(names_.size()) {
-    std::size_t tensor = 0;
-    for (const RunArgument& argument : before) {
-      if (const Tensor* start = argument.tensor()) {
-        places_[argument.name] = &after[tensor++];
-        places_.try_emplace(argument.name + "0", start);
-      } else if (const auto* whole = std::get_if<std::int64_t>(&argument.value)) {
-        numbers_[argument.name] = static_cast<double>(*whole);
-      } else if (const auto* real = std::get_if<double>(&argument.value)) {
-        numbers_[argument.name] = *real;
-      }
-    }
-    for (std::size_t i = 0; i < names_.size(); ++i) bind(equation, i);
-  }
-
-  std::int64_t count() const { return count_; }
-  /// The dtype of the first tensor named; f64 when none is.
-  DType dtype() const { return dtype_; }
-
-  void load(std::int64_t index) {
-    for (std::size_t i = 0; i < names_.size(); ++i) {
-      if (names_[i] == "i") values_[i] = static_cast<double>(index);
-      const auto found = places_.find(names_[i]);
-      if (found == places_.end()) continue;
-      const TensorView& view = found->second->view();
-      values_[i] = load_as_double(view, view.numel() == 1 ? 0 : index);
-    }
-  }
-
- private:
-  void bind(Equation& equation, std::size_t i) {
-    const std::string& name = names_[i];
-    if (const auto tensor = places_.find(name); tensor != places_.end()) {
-      const TensorView& view = tensor->second->view();
-      const std::int64_t elements = view.numel();
-      if (elements != 1 && count_ != 1 && elements != count_) {
-        throw Exit(
-            kBadUsage,
-            fmt::format("--check: expected tensors of one size, got {} of {} elements beside "
-                        "{}",
-                        name, elements, count_));
-      }
-      count_ = std::max(count_, elements);
-      if (!any_tensor_) dtype_ = view.dtype();
-      any_tensor_ = true;
-    } else if (const auto number = numbers_.find(name); number != numbers_.end()) {
-      values_[i] = number->second;
-    } else if (name != "i") {
-      throw Exit(kBadUsage, fmt::format("--check: unknown name \"{}\"\n  hint: names are those of "
-                                        "--arg, with a 0 behind a tensor's for its content before "
-                                        "the launch, and i for the index",
-                                        name));
-    }
-    equation.bind(name, &values_[i]);
-  }
-
-  std::vector<std::string> names_;
-  std::vector<double> values_;
-  std::map<std::string, const Tensor*> places_;
-  std::map<std::string, double> numbers_;
-  std::int64_t count_ = 1;
-  DType dtype_ = kF64;
-  bool any_tensor_ = false;
-};
-
-/// Eight units in the last place of a number near 1: a formula of a few roundings stays below it.
-double default_tolerance(DType dtype) {
-  switch (dtype) {
-    case DType::kF64:
-      return 0x1p-49;
-    case DType::kF32:
-      return 0x1p-20;
-    case DType::kF16:
-      return 0x1p-7;
-    case DType::kBF16:
-      return 0x1p-4;
-    case DType::kF8E4M3:
-      return 0x1p-0;
-    case DType::kF8E5M2:
-      return 0x1p+1;
-    default:
-      return 0;  // whole numbers are exact
-  }
-}
-
-CheckOutcome check(const JitRunOptions& options, const std::vector<RunArgument>& before,
-                   const std::vector<Tensor>& after) {
-  Equation equation(options.check);
-  Elements elements(before, after, equation);
-  const double tolerance =
-      options.tolerance >= 0 ? options.tolerance : default_tolerance(elements.dtype());
-  CheckOutcome out;
-  out.elements = elements.count();
-  for (std::int64_t i = 0; i < out.elements; ++i) {
-    elements.load(i);
-    const Equation::Sides sides = equation.evaluate();
-    const bool both_nan = std::isnan(sides.left) && std::isnan(sides.right);
-    if (sides.left == sides.right || both_nan) continue;
-    const double error = std::abs(sides.left - sides.right) / (1 + std::abs(sides.right));
-    if (!(error <= tolerance)) {
-      ++out.wrong;
-      if (out.shown.size() < kShownMismatches) {
-        out.shown.push_back(fmt::format("i={}: {} and {}", i, sides.left, sides.right));
-      }
-    }
-    if (!(error <= out.worst)) out.worst = error;
-  }
-  return out;
-}
 
 double median_us(const jit::Kernel& kernel, const cuda::Launch& launch, const OnDevice& on,
                  const cuda::OwnedStream& stream) {
@@ -216,6 +176,7 @@ double median_us(const jit::Kernel& kernel, const cuda::Launch& launch, const On
 
 struct RunOutcome {
   const jit::Program& program;
+  std::string arch;
   cuda::Launch launch;
   double us = 0;
   double gbps = 0;
@@ -227,21 +188,20 @@ std::string text_of(const cuda::Dim3& dim) { return fmt::format("{}x{}x{}", dim.
 std::string to_text(const RunOutcome& out, const JitRunOptions& options) {
   const jit::EntryPoint& entry = out.program->entries.front();
   std::string text = fmt::format(
-      "kernel   {}\ncompiled {:.0f} ms by {}: {} registers, {} B static shared memory, {} B "
-      "spilled\nlaunch   grid {}, block {}, {} B dynamic shared memory\n"
+      "kernel   {}\ncompiled {:.0f} ms by {}: {}\n"
+      "launch   grid {}, block {}, {} B dynamic shared memory\n"
       "time     {:.2f} us a launch, {:.1f} GB/s if each tensor is moved once\n",
-      entry.expression, out.program->compile_ms, out.program->compiler, entry.resources.registers,
-      entry.resources.static_smem, entry.resources.spill_stores + entry.resources.spill_loads,
+      entry.expression, out.program->compile_ms, out.program->compiler, resources_text(entry),
       text_of(out.launch.grid), text_of(out.launch.block), out.launch.smem_bytes, out.us, out.gbps);
   if (!out.check) return text;
   text += fmt::format("check    {}: ", options.check);
   if (out.check->wrong == 0) {
     return text + paint("holds", Colour::kGreen) +
-           fmt::format(" for {} elements, largest error {:.2g}\n", out.check->elements,
+           fmt::format(" for {} elements, largest difference {:.2g}\n", out.check->elements,
                        out.check->worst);
   }
   text += paint("fails", Colour::kRed) +
-          fmt::format(" for {} of {} elements, largest error {:.2g}\n", out.check->wrong,
+          fmt::format(" for {} of {} elements, largest difference {:.2g}\n", out.check->wrong,
                       out.check->elements, out.check->worst);
   for (const std::string& line : out.check->shown) text += "  " + line + '\n';
   return text;
@@ -258,7 +218,7 @@ Json to_json(const RunOutcome& out, const JitRunOptions& options) {
              {"mismatches", out.check->shown}};
   }
   return {{"kernel", entry.expression},
-          {"arch", options.source.archs.empty() ? Json() : Json(options.source.archs.front())},
+          {"arch", out.arch},
           {"compiler", out.program->compiler},
           {"compile_ms", out.program->compile_ms},
           {"registers", entry.resources.registers},
@@ -275,26 +235,25 @@ Json to_json(const RunOutcome& out, const JitRunOptions& options) {
 
 int jit_run(const JitRunOptions& options) {
   Rng rng(options.seed);
+  const Device wanted = parse_gpu(options);
   const std::vector<RunArgument> arguments = parse_run_arguments(options.arguments, rng);
-  const cuda::Launch launch = parse_launch(options, whole_numbers(arguments));
-  if (!options.check.empty()) Equation{options.check};  // before anything takes time
-  const jit::Program program =
-      as_usage([&] { return jit::compile(requests_of(options.source).front()); });
-  const Device device = find_device(options.device.empty() ? "cuda:0" : options.device);
-  if (device.kind != DeviceKind::kCuda) {
-    throw Exit(kBadUsage, "--device: expected cuda:N, got " + to_string(device));
-  }
+  const cuda::Launch launch = parse_launch(options, formula_names(arguments));
+  if (!options.check.empty()) check_equation(options.check, arguments);
+  const jit::Request request = only_request(options, launch, wanted.index);
+  const jit::Program program = as_usage([&] { return jit::compile(request); });
+  check_arguments(options, program, arguments);
+  const Device device = find_gpu(wanted, program, request.arch);
   const jit::Kernel kernel = program.kernel();
   const OnDevice on(arguments, device);
   const cuda::OwnedStream stream(device.index);
-  RunOutcome out{program, launch, 0, 0, std::nullopt};
+  RunOutcome out{program, request.arch, launch, 0, 0, std::nullopt};
   kernel.launch_with(launch, stream.get(), on.arguments);
   stream.synchronize();
   if (!options.check.empty()) {
     std::vector<Tensor> after;
     after.reserve(on.tensors.size());
     for (const Tensor& tensor : on.tensors) after.push_back(tensor.to(kCpuDevice));
-    out.check = check(options, arguments, after);
+    out.check = check_elements(options.check, options.tolerance, arguments, after);
   }
   out.us = median_us(kernel, launch, on, stream);
   out.gbps = static_cast<double>(on.bytes) / (out.us * 1e3);

@@ -19,16 +19,19 @@ struct SourceOptions {
   std::vector<std::string> options;
   std::vector<std::string> include_dirs;
   std::string compiler;
-  double time_limit = 300;  ///< seconds
+  double time_limit = 0;  ///< seconds; 0: as the library decides
+  bool cpu = false;       ///< host code, for the CPU
 };
 
-/// One request for each arch.
-std::vector<jit::Request> requests_of(const SourceOptions& source);
+/// One request for each arch; without one for that of CUDA device `device`. What can be told of the
+/// source without compiling it is checked before.
+/// Bad usage: no regular file, no kernel named, a folder that is not there, a compiler or an arch
+/// that is unknown or of another kind of code.
+std::vector<jit::Request> requests_of(const SourceOptions& source, int device = 0);
 
 struct JitCompileOptions {
   bool json = false;
   bool explain = false;
-  bool cpu = false;
   bool fail_on_spill = false;
   SourceOptions source;
 };

@@ -8,8 +8,11 @@
 #include <fmt/format.h>
 
 #include "cli/json.h"
+#include "cli/source_file.h"
 #include "cli/status.h"
 #include "src/core/file.h"
+#include "src/jit/source_set.h"
+#include "src/registry/suggest.h"
 
 namespace einkorn::cli {
 namespace {
@@ -25,7 +28,28 @@ struct Place {
     throw Exit(kBadUsage, fmt::format("manifest {}: {}{}\n  hint: docs/guide/jit.md shows the form",
                                       file, row, reason));
   }
+
+  /// Runs `body`; bad usage in it is of this row.
+  template <class Body>
+  decltype(auto) within(Body&& body) const {
+    try {
+      return as_usage(body);
+    } catch (const Exit& exit) {
+      throw Exit(exit.status(), fmt::format("manifest {}: {}{}", file, row, exit.what()));
+    }
+  }
 };
+
+using Archs = std::function<std::vector<std::string>()>;
+
+/// A key that is misspelt would be left out in silence.
+void check_keys(const Json& json, const std::vector<std::string_view>& known, const Place& place) {
+  if (!json.is_object()) place.refuse("expected an object");
+  for (const auto& [key, value] : json.items()) {
+    if (std::ranges::find(known, key) != known.end()) continue;
+    place.within([&] { throw Exit(kBadUsage, "key: " + expected_one_of(key, known)); });
+  }
+}
 
 std::string text_at(const Json& json, const char* key, const Place& place) {
   const auto found = json.find(key);
@@ -54,41 +78,70 @@ const Json& rows_at(const Json& json, const char* key, const Place& place) {
   return *found;
 }
 
-void add_kernel(const Json& row, const Place& place, const fs::path& folder,
-                std::span<const std::string> archs, std::vector<jit::Request>& out) {
+void add_kernel(const Json& row, const Place& place, const fs::path& folder, const Archs& archs,
+                std::vector<jit::Request>& out) {
+  check_keys(row, {"file", "instantiate", "arch", "options", "include_dirs"}, place);
   jit::Request request;
   const std::string file = text_at(row, "file", place);
   std::error_code ignored;
   // Not there: a shipped source, whose name is its path in the tree.
-  request.file = fs::exists(folder / file, ignored) ? (folder / file).string() : file;
-  request.instantiate = texts_at(row, "instantiate", place);
-  if (request.instantiate.empty()) place.refuse("expected a kernel in \"instantiate\"");
+  const bool shipped = !fs::exists(folder / file, ignored) && jit::find_embedded(file) != nullptr;
+  request.file = shipped ? file : (folder / file).string();
+  place.within([&] { check_source_file("file", request.file); });
+  const std::vector<std::string> entries = texts_at(row, "instantiate", place);
+  if (entries.empty() || std::ranges::find(entries, "") != entries.end()) {
+    place.refuse("expected kernels in \"instantiate\"");
+  }
+  request.instantiate = entries;
   request.options = texts_at(row, "options", place);
   for (const std::string& include : texts_at(row, "include_dirs", place)) {
     request.include_dirs.push_back((folder / include).string());
   }
+  place.within([&] { check_include_folders("include_dirs", request.include_dirs); });
   std::vector<std::string> own = texts_at(row, "arch", place);
-  if (own.empty()) own.assign(archs.begin(), archs.end());
+  place.within([&] {
+    check_cuda_archs("arch", own);
+    if (own.empty()) own = archs();
+  });
   for (std::string& arch : own) {
     request.arch = std::move(arch);
     out.push_back(request);
   }
 }
 
-void add_problem(const Json& row, const Place& place, std::span<const std::string> archs,
+void add_problem(const Json& row, const Place& place, const Archs& archs,
                  std::vector<jit::Request>& out) {
+  check_keys(row, {"op", "problem"}, place);
   const auto view = registry();
-  const Target target = find_target(*view, text_at(row, "op", place));
-  const AnyProblem problem = as_usage(
-      [&] { return target.entry->op->parse(split_key_values(text_at(row, "problem", place))); });
-  for (const std::string& arch : archs) {
-    const DeviceInfo device = device_of_arch(arch);
+  const std::string op = text_at(row, "op", place);
+  const std::string keys = text_at(row, "problem", place);
+  const Target target = place.within([&] { return find_target(*view, op); });
+  const AnyProblem problem =
+      place.within([&] { return target.entry->op->parse(split_key_values(keys)); });
+  const std::vector<std::string> wanted = place.within([&] { return archs(); });
+  for (const std::string& arch : wanted) {
+    const DeviceInfo device = place.within([&] { return device_of_arch(arch); });
     const Selection chosen = explain(*target.entry, problem.get(), device, target.choice());
     if (chosen.chosen == nullptr) {
       place.refuse(
           fmt::format("no variant serves it on {}\n  hint: einkorn explain says why", arch));
     }
     add_requests(*chosen.chosen, problem, device, false, out);
+  }
+}
+
+/// Bad usage with the line where it breaks.
+Json parse_manifest(const std::string& text, const Place& place) {
+  try {
+    Json json = Json::parse(text);
+    if (!json.is_object()) place.refuse("expected a JSON object");
+    return json;
+  } catch (const Json::parse_error& error) {
+    // Its message begins with numbers of its own, then says "line 3, column 7: <what>".
+    const std::string_view what = error.what();
+    const std::size_t at = what.find("line ");
+    place.refuse(
+        fmt::format("expected JSON: {}", at == std::string_view::npos ? what : what.substr(at)));
   }
 }
 
@@ -126,26 +179,24 @@ std::vector<jit::Request> distinct(std::vector<jit::Request> requests) {
   return out;
 }
 
-std::vector<jit::Request> manifest_requests(const std::string& path,
-                                            std::span<const std::string> archs) {
-  Place place{path, ""};
+std::vector<jit::Request> manifest_requests(
+    const std::string& path, const std::function<std::vector<std::string>()>& archs) {
+  const Place whole{path, ""};
   const FileContent content = read_file(path);
-  if (content.error) place.refuse("cannot be read: " + content.error.message());
-  const Json json = Json::parse(content.text, nullptr, false);
-  if (!json.is_object()) place.refuse("expected a JSON object");
+  if (content.error) whole.refuse("cannot be read: " + content.error.message());
+  const Json json = parse_manifest(content.text, whole);
+  check_keys(json, {"kernels", "problems"}, whole);
   std::vector<jit::Request> out;
   const fs::path folder = fs::path(path).parent_path();
   int row = 0;
-  for (const Json& kernel : rows_at(json, "kernels", place)) {
-    place.row = fmt::format("kernel {}: ", row++);
-    add_kernel(kernel, place, folder, archs, out);
+  for (const Json& kernel : rows_at(json, "kernels", whole)) {
+    add_kernel(kernel, {path, fmt::format("kernel {}: ", row++)}, folder, archs, out);
   }
   row = 0;
-  for (const Json& problem : rows_at(json, "problems", {path, ""})) {
-    place.row = fmt::format("problem {}: ", row++);
-    add_problem(problem, place, archs, out);
+  for (const Json& problem : rows_at(json, "problems", whole)) {
+    add_problem(problem, {path, fmt::format("problem {}: ", row++)}, archs, out);
   }
-  if (out.empty()) Place{path, ""}.refuse("lists no kernel and no problem");
+  if (out.empty()) whole.refuse("lists no kernel and no problem");
   return distinct(std::move(out));
 }
 

@@ -9,7 +9,7 @@
 // Files and folders are relative to the manifest's own. "arch", "options" and "include_dirs" may be
 // left out; "op" may name a variant.
 
-#include <span>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -19,10 +19,12 @@
 
 namespace einkorn::cli {
 
-/// The requests of a manifest for each of `archs`, or for the archs that a kernel itself names.
-/// Bad usage: a file that cannot be read or has another form; the message names the row.
+/// The requests of a manifest for each of `archs()`, or for the archs that a kernel itself names;
+/// `archs` is called only when a row needs it.
+/// Bad usage: a file that cannot be read or has another form, keys that mean nothing, files and
+/// folders that are not there; the message names the row.
 std::vector<jit::Request> manifest_requests(const std::string& path,
-                                            std::span<const std::string> archs);
+                                            const std::function<std::vector<std::string>()>& archs);
 
 /// A device whose native arch this is, here or from the table of known ones. Bad usage for an arch
 /// that no known device has.

@@ -1,5 +1,6 @@
 // einkorn pack and warmup: compile ahead, into a folder that is shipped or into the cache.
 
+#include <algorithm>
 #include <chrono>
 
 #include <einkorn/cuda.h>
@@ -10,6 +11,7 @@
 #include "cli/jit_verbs.h"
 #include "cli/json.h"
 #include "cli/manifest.h"
+#include "cli/source_file.h"
 #include "cli/status.h"
 #include "cli/terminal.h"
 #include "cli/units.h"
@@ -28,6 +30,14 @@ struct Batch {
     std::size_t count = 0;
     for (const jit::BatchResult& one : results) count += one.error ? 1 : 0;
     return count;
+  }
+  /// Those that no cache and no pack had.
+  std::size_t compiled() const {
+    return static_cast<std::size_t>(std::ranges::count_if(results, [](const auto& one) {
+      return !one.error && std::ranges::any_of(one.trace.steps, [](const auto& step) {
+        return step.outcome == "compiled";
+      });
+    }));
   }
 };
 
@@ -110,7 +120,10 @@ std::vector<std::string> archs_here() {
     if (std::ranges::find(out, arch) == out.end()) out.push_back(arch);
   }
   if (out.empty()) {
-    throw Exit(kBadUsage, "--arch: expected one, such as sm_90a, as no GPU is here to tell");
+    throw Exit(
+        kBadUsage,
+        "--arch: expected one, such as sm_90a, as no GPU is here to tell\n  hint: a kernel of "
+        "the manifest may name its own in \"arch\"");
   }
   return out;
 }
@@ -120,12 +133,13 @@ std::vector<std::string> archs_here() {
 int pack(const PackOptions& options) {
   std::vector<std::string> archs = options.archs;
   if (archs.empty()) archs = {"sm_80", "sm_90a", "sm_100a"};
+  check_cuda_archs("--arch", archs);
   if (!options.manifest.empty() && !options.words.empty()) {
     throw Exit(kBadUsage, "pack: expected ops or --manifest, got both");
   }
-  std::vector<jit::Request> requests = options.manifest.empty()
-                                           ? shipped_requests(options, archs)
-                                           : manifest_requests(options.manifest, archs);
+  std::vector<jit::Request> requests =
+      options.manifest.empty() ? shipped_requests(options, archs)
+                               : manifest_requests(options.manifest, [&] { return archs; });
   jit::PackWriter writer =
       as_usage([&] { return jit::PackWriter(options.output, options.overwrite); });
   const Batch batch = compile_batch(std::move(requests));
@@ -158,17 +172,19 @@ int pack(const PackOptions& options) {
 }
 
 int warmup(const WarmupOptions& options) {
-  const std::vector<std::string> archs = options.archs.empty() ? archs_here() : options.archs;
-  const Batch batch = compile_batch(manifest_requests(options.manifest, archs));
+  check_cuda_archs("--arch", options.archs);
+  const Batch batch = compile_batch(manifest_requests(
+      options.manifest, [&] { return options.archs.empty() ? archs_here() : options.archs; }));
+  const std::size_t ready = batch.results.size() - batch.failed();
   if (options.json) {
     print_json({{"kernels", batch.results.size()},
-                {"compiled", jit::compile_count()},
+                {"compiled", batch.compiled()},
                 {"seconds", batch.seconds},
                 {"failed", failures_json(batch)}});
   } else {
     print(failures_text(batch) +
-          fmt::format("{} kernels ready, {} compiled now, {} failed, {:.1f} s\n",
-                      batch.results.size() - batch.failed(), jit::compile_count(), batch.failed(),
+          fmt::format("{} {} ready, {} of them compiled now; {} failed, {:.1f} s\n", ready,
+                      ready == 1 ? "kernel" : "kernels", batch.compiled(), batch.failed(),
                       batch.seconds));
   }
   return batch.failed() > 0 ? kFailed : kAllWell;

@@ -67,24 +67,33 @@ TensorText split_tensor(const std::string& whole, const std::string& text) {
 }
 
 std::vector<std::int64_t> sizes_of(const std::string& name, std::string_view text,
-                                   const std::map<std::string, double>& numbers) {
+                                   const FormulaNames& names) {
   std::vector<std::int64_t> out;
-  while (!text.empty()) {
-    const std::size_t end = std::min(text.find(','), text.size());
-    out.push_back(static_cast<std::int64_t>(whole_number(
-        fmt::format("--arg {}, size", name), std::string(text.substr(0, end)), numbers)));
-    text.remove_prefix(std::min(end + 1, text.size()));
+  if (text.empty()) return out;  // a tensor of one element
+  for (const std::string& formula : split_formulas(text)) {
+    out.push_back(static_cast<std::int64_t>(
+        whole_number(fmt::format("--arg {}, size", name), formula, names)));
   }
   return out;
 }
 
+/// Of a tensor's parts; errors of theirs begin with the argument's name.
+template <class Body>
+auto of_argument(const std::string& name, Body&& body) {
+  try {
+    return body();
+  } catch (const Error& error) {
+    throw Exit(kBadUsage, fmt::format("--arg {}: {}", name, error.what()));
+  }
+}
+
 RunArgument make_tensor(const std::string& name, const std::string& whole, const std::string& text,
-                        const std::map<std::string, double>& numbers, Rng& rng) {
+                        const FormulaNames& names, Rng& rng) {
   const TensorText parts = split_tensor(whole, text);
-  const DType dtype = as_usage([&] { return parse_dtype(parts.dtype); });
+  const DType dtype = of_argument(name, [&] { return parse_dtype(parts.dtype); });
   if (bits(dtype) < 8) refuse(whole, "expected a dtype of whole bytes");
-  Tensor tensor = as_usage(
-      [&] { return Tensor::empty(sizes_of(name, parts.sizes, numbers), dtype, kCpuDevice); });
+  const std::vector<std::int64_t> sizes = sizes_of(name, parts.sizes, names);
+  Tensor tensor = of_argument(name, [&] { return Tensor::empty(sizes, dtype, kCpuDevice); });
   const TensorView& view = tensor.view();
   for (std::int64_t i = 0; i < view.numel(); ++i) {
     store_from_double(view, i, value_at(parts.fill, dtype, i, rng));
@@ -110,7 +119,10 @@ std::vector<RunArgument> parse_run_arguments(const std::vector<std::string>& tex
       numbers.push_back(*std::move(number));
     }
   }
-  const std::map<std::string, double> known = whole_numbers(numbers);
+  FormulaNames known = formula_names(numbers);
+  for (const Split& one : split) {
+    if (!known.whole.contains(one.name)) known.others.try_emplace(one.name, "a tensor");
+  }
   std::vector<RunArgument> out;
   for (std::size_t i = 0; i < split.size(); ++i) {
     auto number = parse_number(split[i].name, split[i].value);
@@ -120,11 +132,19 @@ std::vector<RunArgument> parse_run_arguments(const std::vector<std::string>& tex
   return out;
 }
 
-std::map<std::string, double> whole_numbers(const std::vector<RunArgument>& arguments) {
-  std::map<std::string, double> out;
+FormulaNames formula_names(const std::vector<RunArgument>& arguments) {
+  FormulaNames out;
   for (const RunArgument& argument : arguments) {
     if (const auto* whole = std::get_if<std::int64_t>(&argument.value)) {
-      out[argument.name] = static_cast<double>(*whole);
+      out.whole[argument.name] = static_cast<double>(*whole);
+    } else if (const auto* real = std::get_if<double>(&argument.value)) {
+      if (std::isfinite(*real) && *real == std::trunc(*real)) {
+        out.whole[argument.name] = *real;  // 1e6
+      } else {
+        out.others[argument.name] = fmt::format("{}", *real);
+      }
+    } else {
+      out.others[argument.name] = argument.tensor() != nullptr ? "a tensor" : "true or false";
     }
   }
   return out;

@@ -2,13 +2,14 @@
 
 // Arguments of a kernel from the command line.
 
-#include <map>
 #include <string>
 #include <variant>
 #include <vector>
 
 #include <einkorn/op.h>
 #include <einkorn/tensor.h>
+
+#include "cli/formula.h"
 
 namespace einkorn::cli {
 
@@ -26,7 +27,7 @@ struct RunArgument {
 /// Bad usage: another form, a name given twice, an unknown dtype.
 std::vector<RunArgument> parse_run_arguments(const std::vector<std::string>& texts, Rng& rng);
 
-/// The whole numbers, for formulas.
-std::map<std::string, double> whole_numbers(const std::vector<RunArgument>& arguments);
+/// What formulas may name.
+FormulaNames formula_names(const std::vector<RunArgument>& arguments);
 
 }  // namespace einkorn::cli

@@ -1,6 +1,10 @@
 // Arguments of the verbs about single kernels, the cache and packs.
 
+#include <charconv>
+#include <cmath>
 #include <memory>
+
+#include <fmt/format.h>
 
 #include "cli/jit_verbs.h"
 #include "cli/verb_table.h"
@@ -8,16 +12,46 @@
 namespace einkorn::cli {
 namespace {
 
+constexpr const char* kKernelCompilers =
+    "nvrtc, nvrtc-worker or nvcc (default: the first that serves)";
+
+/// A number from `least` on, or above it.
+CLI::Validator number_from(double least, bool above) {
+  return {[least, above](std::string& text) {
+            double value = 0;
+            const char* end = text.data() + text.size();
+            const auto [after, error] = std::from_chars(text.data(), end, value);
+            const bool ok = error == std::errc() && after == end && std::isfinite(value) &&
+                            (above ? value > least : value >= least);
+            return ok ? std::string()
+                      : fmt::format("expected a number {} {}, got \"{}\"", above ? "above" : "from",
+                                    least, text);
+          },
+          ""};
+}
+
+const CLI::Validator& not_empty() {
+  static const CLI::Validator kCheck(
+      [](std::string& text) { return text.empty() ? "expected a path, got an empty text" : ""; },
+      "");
+  return kCheck;
+}
+
 void add_json(CLI::App& app, bool& json) { app.add_flag("--json", json, "print JSON"); }
 
 void add_archs(CLI::App& app, std::vector<std::string>& archs, const char* text) {
   app.add_option("--arch", archs, text)
       ->delimiter(',')
       ->allow_extra_args(false)
+      ->transform([](const std::string& arch) {
+        const std::size_t begin = arch.find_first_not_of(' ');
+        if (begin == std::string::npos) return std::string();
+        return arch.substr(begin, arch.find_last_not_of(' ') + 1 - begin);
+      })
       ->option_text("ARCH[,ARCH...]");
 }
 
-void add_source(CLI::App& app, SourceOptions& source) {
+void add_source(CLI::App& app, SourceOptions& source, const char* compilers) {
   app.add_option("--entry", source.entries,
                  "kernel to compile, as 'k<float, 4>'; may be given again")
       ->allow_extra_args(false)
@@ -29,12 +63,11 @@ void add_source(CLI::App& app, SourceOptions& source) {
   app.add_option("--option", source.options, "further option of the compiler; may be given again")
       ->allow_extra_args(false)
       ->option_text("OPTION");
-  app.add_option("--compiler", source.compiler,
-                 "nvrtc, nvrtc-worker, nvcc or c++ (default: the first that serves)")
-      ->option_text("NAME");
+  app.add_option("--compiler", source.compiler, compilers)->option_text("NAME");
   app.add_option("--time-limit", source.time_limit,
-                 "seconds after which a compilation is ended, 0: never (default: 300)")
-      ->check(CLI::NonNegativeNumber)
+                 "seconds after which a compilation is ended (default: EINKORN_JIT_TIMEOUT, else "
+                 "the compiler's own)")
+      ->check(number_from(0, /*above=*/true))
       ->option_text("S");
 }
 
@@ -47,8 +80,9 @@ void add_file(CLI::App& app, std::string& file) {
 std::function<int()> set_up_compile(CLI::App& app) {
   auto options = std::make_shared<JitCompileOptions>();
   add_file(app, options->source.file);
-  add_source(app, options->source);
-  app.add_flag("--cpu", options->cpu, "C or C++ with C entry points, to a shared object");
+  add_source(app, options->source,
+             "nvrtc, nvrtc-worker, nvcc, or c++ with --cpu (default: the first that serves)");
+  app.add_flag("--cpu", options->source.cpu, "C or C++ with C entry points, to a shared object");
   app.add_flag("--explain", options->explain, "every place asked, in order, and what it said");
   app.add_flag("--fail-on-spill", options->fail_on_spill,
                "exit status 1 when a kernel spills registers");
@@ -59,7 +93,9 @@ std::function<int()> set_up_compile(CLI::App& app) {
 std::function<int()> set_up_jit_run(CLI::App& app) {
   auto options = std::make_shared<JitRunOptions>();
   add_file(app, options->source.file);
-  add_source(app, options->source);
+  add_source(app, options->source, kKernelCompilers);
+  // Not offered, but it gets an answer of its own.
+  app.add_flag("--cpu", options->source.cpu)->group("");
   app.add_option("--arg", options->arguments,
                  "argument of the kernel, in its order: x=f32[1024], n=1024; may be given again")
       ->allow_extra_args(false)
@@ -75,8 +111,9 @@ std::function<int()> set_up_jit_run(CLI::App& app) {
                  "must hold for each element: 'y == x + 1'; x0 is x before the launch, i the index")
       ->option_text("EQUATION");
   app.add_option("--tolerance", options->tolerance,
-                 "relative, of --check (default: 8 units in the last place of the left side)")
-      ->check(CLI::NonNegativeNumber)
+                 "of --check, relative to the right side and its operands (default: 8 units in the "
+                 "last place of the left side's dtype, 1 for 8-bit floats)")
+      ->check(number_from(0, /*above=*/false))
       ->option_text("R");
   app.add_flag("--pdl", options->pdl, "programmatic dependent launch");
   app.add_flag("--cooperative", options->cooperative, "cooperative launch");
@@ -101,7 +138,7 @@ std::function<int()> set_up_disasm(CLI::App& app) {
   app.add_option("what", options->what, "a source (with --entry), a cubin, or a key of the cache")
       ->required()
       ->option_text("FILE|KEY");
-  add_source(app, options->source);
+  add_source(app, options->source, kKernelCompilers);
   return [options] { return jit_disasm(*options); };
 }
 
@@ -162,6 +199,7 @@ std::function<int()> set_up_pack(CLI::App& app) {
   add_archs(app, options->archs, "what to compile for (default: sm_80,sm_90a,sm_100a)");
   app.add_option("--output", options->output, "the folder to make")
       ->required()
+      ->check(not_empty())
       ->option_text("FOLDER");
   app.add_option("--level", options->level,
                  "kernels of cases up to this level, 0 to 3 (default: 1)")
@@ -170,8 +208,9 @@ std::function<int()> set_up_pack(CLI::App& app) {
   app.add_flag("--tilings", options->tilings, "of every candidate tiling, not only the default");
   app.add_option("--manifest", options->manifest,
                  "what this file lists instead of shipped variants")
+      ->check(not_empty())
       ->option_text("FILE");
-  app.add_flag("--overwrite", options->overwrite, "replace the folder when it is there");
+  app.add_flag("--overwrite", options->overwrite, "replace the pack that is there");
   add_json(app, options->json);
   return [options] { return pack(*options); };
 }
@@ -180,6 +219,7 @@ std::function<int()> set_up_warmup(CLI::App& app) {
   auto options = std::make_shared<WarmupOptions>();
   app.add_option("manifest", options->manifest, "kernels and problems, see docs/guide/jit.md")
       ->required()
+      ->check(not_empty())
       ->option_text("FILE");
   add_archs(app, options->archs, "what to compile for (default: the GPUs here)");
   add_json(app, options->json);

@@ -69,6 +69,7 @@ endif()
 set_source_files_properties("${PROJECT_SOURCE_DIR}/tests/unit/source_dir.cc" PROPERTIES
   COMPILE_DEFINITIONS "EK_SOURCE_DIR=\"${PROJECT_SOURCE_DIR}\"")
 ek_gtest(einkorn_unit_tests 1 ${ek_unit_sources})
+target_link_libraries(einkorn_unit_tests PRIVATE einkorn_command)
 ek_optimise_little(einkorn_unit_tests)
 file(GLOB ek_op_test_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tests/ops/*.cc")
 ek_gtest(einkorn_op_tests 2 ${ek_op_test_sources})

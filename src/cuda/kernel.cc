@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "src/cuda/driver.h"
+#include "src/cuda/launch_limits.h"
 #include "src/cuda/module.h"
 #include "src/cuda/stream.h"
 
@@ -242,6 +243,12 @@ void launch_function(LoadedKernel& kernel, const std::string& name, const Launch
 }
 
 }  // namespace
+
+void check_geometry(const std::string& kernel, const Launch& launch) {
+  if (is_empty(launch.grid)) return;
+  if (!fits(launch)) [[unlikely]]
+    explain_misfit(kernel, launch);
+}
 
 void Kernel::launch(const Launch& launch, Stream stream, void** arguments) const {
   EK_CHECK(handle_ != nullptr, ErrorKind::kValue,

@@ -62,6 +62,28 @@ def einkorn():
 
 
 @pytest.fixture
+def alone(tmp_path):
+    """Runs the command in tmp_path, with a cache below it and without a GPU."""
+
+    def run(*words, timeout: float = 120, **variables):
+        environment = clean_environment(
+            **(NO_GPU | {"EINKORN_CACHE_DIR": str(tmp_path / "cache")} | variables)
+        )
+        return subprocess.run(
+            [str(BIN), *map(str, words)],
+            env=environment,
+            capture_output=True,
+            text=True,
+            timeout=timeout,
+            check=False,
+            cwd=tmp_path,
+            stdin=subprocess.DEVNULL,
+        )
+
+    return run
+
+
+@pytest.fixture
 def golden(request):
     """Compares a text with a file of tests/golden/cli, or writes it with --update-golden."""
 
