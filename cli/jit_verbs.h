@@ -4,6 +4,7 @@
 // verbs.h.
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -40,10 +41,7 @@ struct JitRunOptions {
   bool json = false;
   SourceOptions source;
   std::vector<std::string> arguments;  ///< "x=f32[1024]", "n=1024", in the kernel's order
-  std::string grid = "1";
-  std::string block = "256";
-  std::string smem = "0";
-  std::string cluster;
+  std::optional<std::string> grid, block, smem, cluster;  ///< of kernels
   std::string check;
   std::string device;
   double tolerance = -1;  ///< relative; negative: by the dtype

@@ -182,6 +182,11 @@ std::vector<jit::Request> distinct(std::vector<jit::Request> requests) {
 std::vector<jit::Request> manifest_requests(
     const std::string& path, const std::function<std::vector<std::string>()>& archs) {
   const Place whole{path, ""};
+  std::error_code none;
+  const fs::file_status status = fs::status(path, none);
+  if (fs::exists(status) && !fs::is_regular_file(status)) {
+    whole.refuse("expected a file, got one that is not regular");
+  }
   const FileContent content = read_file(path);
   if (content.error) whole.refuse("cannot be read: " + content.error.message());
   const Json json = parse_manifest(content.text, whole);

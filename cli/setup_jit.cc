@@ -14,6 +14,8 @@ namespace {
 
 constexpr const char* kKernelCompilers =
     "nvrtc, nvrtc-worker or nvcc (default: the first that serves)";
+constexpr const char* kAllCompilers =
+    "nvrtc, nvrtc-worker, nvcc, or c++ with --cpu (default: the first that serves)";
 
 /// A number from `least` on, or above it.
 CLI::Validator number_from(double least, bool above) {
@@ -80,8 +82,7 @@ void add_file(CLI::App& app, std::string& file) {
 std::function<int()> set_up_compile(CLI::App& app) {
   auto options = std::make_shared<JitCompileOptions>();
   add_file(app, options->source.file);
-  add_source(app, options->source,
-             "nvrtc, nvrtc-worker, nvcc, or c++ with --cpu (default: the first that serves)");
+  add_source(app, options->source, kAllCompilers);
   app.add_flag("--cpu", options->source.cpu, "C or C++ with C entry points, to a shared object");
   app.add_flag("--explain", options->explain, "every place asked, in order, and what it said");
   app.add_flag("--fail-on-spill", options->fail_on_spill,
@@ -93,9 +94,8 @@ std::function<int()> set_up_compile(CLI::App& app) {
 std::function<int()> set_up_jit_run(CLI::App& app) {
   auto options = std::make_shared<JitRunOptions>();
   add_file(app, options->source.file);
-  add_source(app, options->source, kKernelCompilers);
-  // Not offered, but it gets an answer of its own.
-  app.add_flag("--cpu", options->source.cpu)->group("");
+  add_source(app, options->source, kAllCompilers);
+  app.add_flag("--cpu", options->source.cpu, "a C++ function that returns void, on the CPU");
   app.add_option("--arg", options->arguments,
                  "argument of the kernel, in its order: x=f32[1024], n=1024; may be given again")
       ->allow_extra_args(false)
@@ -166,7 +166,8 @@ constexpr Verb kJitVerbs[] = {
      set_up_compile},
     {"run", "try a kernel without writing a program",
      "  einkorn jit run my.cuh --entry 'k<float>' --arg x=f32[1048576] --arg n=1048576 \\\n"
-     "      --grid '(n+255)/256' --block 256 --check 'x == x0 + 1'\n",
+     "      --grid '(n+255)/256' --block 256 --check 'x == x0 + 1'\n"
+     "  einkorn jit run my.cc --cpu --entry 'f<float>' --arg x=f32[1024] --check 'x == 2 * x0'\n",
      set_up_jit_run},
     {"explain-key", "why two keys of the cache differ",
      "  einkorn cache ls\n"

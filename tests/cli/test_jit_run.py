@@ -1,4 +1,6 @@
-"""einkorn jit run without a GPU: everything that needs none is checked first."""
+"""einkorn jit run without a GPU: all that needs none is checked first, and --cpu runs functions."""
+
+import json
 
 import pytest
 from conftest import SOURCE
@@ -61,10 +63,9 @@ MISTAKES = [
     (("--check", "x + 1"), 'expected "left == right"'),
     (("--check", "x == (1"), "--check"),
     (("--check", "z == 1", "--arg", "y=f32[4]"), '--check: unknown name "z"'),
-    (("--entry", "add_constant<float, 2>"), "--entry: expected one kernel to run, got 2"),
+    (("--entry", "add_constant<float, 2>"), "--entry: expected one to run, got 2"),
     (("--arch", "sm_80,sm_90a"), "--arch: expected that of the device, got 2"),
-    (("--device", "cpu"), "--device: expected cuda:N, got 'cpu'"),
-    (("--cpu",), "--cpu: expected a kernel of the GPU to run"),
+    (("--device", "cpu"), "--device: expected cuda:N for a kernel, got 'cpu'"),
     (("--compiler", "c++"), "--compiler: expected one of nvrtc, nvrtc-worker, nvcc for kernels"),
     (("--tolerance", "x"), '--tolerance: expected a number from 0, got "x"'),
     (("--tolerance", "-1"), '--tolerance: expected a number from 0, got "-1"'),
@@ -77,3 +78,68 @@ def test_it_says_what_is_wrong(run, tmp_path, words, text):
     assert done.returncode == 2, done.stderr
     assert text in done.stderr
     assert not (tmp_path / "cache").exists(), "nothing is compiled for it"
+
+
+HOST = """
+#include <cstdint>
+namespace mine {
+template <class T> void add(T* y, const T* x, int n, float c) {
+  for (int i = 0; i < n; ++i) y[i] = x[i] + c;
+}
+}
+extern "C" void nothing(float* y, const float* x, long n) {}
+void throws(float* y) { throw 1; }
+"""
+
+
+@pytest.fixture
+def run_cpu(alone, tmp_path):
+    (tmp_path / "sub").mkdir()
+    (tmp_path / "sub" / "f.cc").write_text(HOST)
+
+    def call(entry, *words):
+        return alone("jit", "run", "sub/f.cc", "--cpu", "--entry", entry, *words)
+
+    return call
+
+
+def test_a_function_of_the_cpu_runs(run_cpu):
+    arguments = (*ARGUMENTS, "--arg", "c=0.1")
+    done = run_cpu("mine::add<float>", *arguments, "--check", "y == x + c", "--json")
+    assert done.returncode == 0, done.stderr
+    document = json.loads(done.stdout)
+    assert document["kernel"] == "mine::add<float>"
+    assert document["check"]["elements"] == 1024 and document["check"]["wrong"] == 0
+    assert document["median_us"] > 0 and document["grid"] is None
+    text = run_cpu("mine::add<float>", *arguments, "--check", "y == x + 2 * c")
+    assert text.returncode == 1
+    assert "fails for 1024 of 1024 elements" in text.stdout
+
+
+@pytest.mark.parametrize("dtype", ["f64", "f32", "i32"])
+def test_zeros_fail_the_check(run_cpu, tmp_path, dtype):
+    kind = {"f64": "double", "f32": "float", "i32": "int"}[dtype]
+    (tmp_path / "sub" / "f.cc").write_text(
+        f"void zeros({kind}* y, const {kind}* x, int n) {{ for (int i = 0; i < n; ++i) y[i] = 0; }}"
+    )
+    words = ("--arg", f"y={dtype}[n]", "--arg", f"x={dtype}[n]", "--arg", "n=1024")
+    done = run_cpu("zeros", *words, "--check", "y == x", "--json")
+    assert done.returncode == 1, done.stderr
+    assert json.loads(done.stdout)["check"]["wrong"] > 900
+
+
+def test_mistakes_with_a_function_of_the_cpu(run_cpu):
+    for words in (("--grid", "1"), ("--block", "256"), ("--smem", "0"), ("--pdl",),
+                  ("--device", "cuda:0")):  # fmt: skip
+        done = run_cpu("nothing", *words)
+        assert done.returncode == 2
+        assert f"{words[0]}: expected none with --cpu" in done.stderr
+    done = run_cpu("nothing", "--arg", "y=f16[4]", "--arg", "x=f32[4]", "--arg", "n=4")
+    assert done.returncode == 2
+    assert "nothing: argument 1 (float*) dtype: expected f32, got f16" in done.stderr
+    done = run_cpu("throws", "--arg", "y=f32[4]")
+    assert done.returncode == 1
+    assert "throws: threw: something that is no std::exception" in done.stderr
+    done = run_cpu("missing")
+    assert done.returncode == 1
+    assert "missing" in done.stderr
