@@ -20,7 +20,6 @@
 #include "src/cpu/describe.h"
 #include "src/cpu/threads.h"
 #include "src/jit/status.h"
-#include "src/jit/time_limit.h"
 
 namespace einkorn::cli {
 namespace {
@@ -63,14 +62,6 @@ void look_at_registry(Findings& found) {
       found.problems.push_back(
           fmt::format("{}: {}", environment_name(entry.op->name), error.what()));
     }
-  }
-}
-
-void look_at_compiling(Findings& found) {
-  try {
-    static_cast<void>(jit::time_limit_of(jit::CompileInputs{}, 1));
-  } catch (const Error& error) {
-    found.problems.emplace_back(error.what());
   }
 }
 
@@ -268,8 +259,8 @@ std::string to_text(const Findings& found, bool measured) {
 
 int doctor(const DoctorOptions& options) {
   Findings found;
+  found.problems = problems_of_compile_variables();
   look_at_registry(found);
-  look_at_compiling(found);
   look_at_devices(found);
   look_at_libraries(found);
   bool stopped = false;

@@ -6,8 +6,11 @@
 #include <cstdlib>
 #include <string_view>
 
+#include <einkorn/error.h>
 #include <fmt/format.h>
 
+#include "src/jit/time_limit.h"
+#include "src/jit/worker_pool.h"
 #include "src/registry/suggest.h"
 
 namespace einkorn::cli {
@@ -34,6 +37,7 @@ constexpr Known kKnown[] = {
     {"EINKORN_CUBLASLT", "full path of libcublasLt.so; nothing else is tried"},
     {"EINKORN_CUPTI", "full path of libcupti.so; nothing else is tried"},
     {"EINKORN_NCU", "full path of Nsight Compute's ncu; nothing else is tried"},
+    {"EINKORN_NVDISASM", "full path of nvdisasm or cuobjdump; nothing else is tried"},
     {"EINKORN_TVM_FFI", "full path of libtvm_ffi.so; nothing else is tried"},
     {"EINKORN_NVCC", "full path of nvcc; nothing else is tried"},
     {"EINKORN_HOST_CXX", "C++ compiler of CPU kernels, instead of CXX and c++"},
@@ -88,6 +92,20 @@ std::vector<UnknownVariable> unknown_variables(const Registry& registry) {
     out.push_back({std::string(name), std::string(nearest(name, known))});
   }
   std::ranges::sort(out, {}, &UnknownVariable::name);
+  return out;
+}
+
+std::vector<std::string> problems_of_compile_variables() {
+  std::vector<std::string> out;
+  const auto look = [&](auto&& read) {
+    try {
+      static_cast<void>(read());
+    } catch (const Error& error) {
+      out.emplace_back(error.what());
+    }
+  };
+  look([] { return jit::time_limit_of(jit::CompileInputs{}, 1); });
+  look(jit::worker_limit);
   return out;
 }
 

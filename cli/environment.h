@@ -26,4 +26,7 @@ struct UnknownVariable {
 };
 std::vector<UnknownVariable> unknown_variables(const Registry& registry);
 
+/// What is wrong with the values of variables that only a compilation reads.
+std::vector<std::string> problems_of_compile_variables();
+
 }  // namespace einkorn::cli

@@ -81,3 +81,11 @@ def test_compile_reports_registers_and_spills(einkorn):
         assert row["spill_stores"] == row["spill_loads"] == 0
     kernels = [(row["variant"], row["arch"], row["kernel"]) for row in rows]
     assert len(kernels) == len(set(kernels))
+    # Whatever was ready first: by variant, then by arch.
+    groups = list(dict.fromkeys((row["variant"], row["arch"]) for row in rows))
+    archs = ["sm_80", "sm_90a", "sm_100a"]
+    variants = list(dict.fromkeys(row["variant"] for row in rows))
+    assert groups == sorted(groups, key=lambda g: (variants.index(g[0]), archs.index(g[1])))
+    assert [(row["variant"], row["arch"]) for row in rows] == [
+        group for group in groups for row in rows if (row["variant"], row["arch"]) == group
+    ]

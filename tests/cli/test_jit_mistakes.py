@@ -91,6 +91,8 @@ def test_the_time_limit_of_the_environment(alone, compile_):
     doctor = alone("doctor", "--json", **bad)
     assert doctor.returncode == 1
     assert [one for one in json.loads(doctor.stdout)["problems"] if "EINKORN_JIT_TIMEOUT" in one]
+    workers = json.loads(alone("doctor", "--json", EINKORN_JIT_WORKERS="many").stdout)
+    assert [one for one in workers["problems"] if "EINKORN_JIT_WORKERS" in one]
     short = compile_("c.cc", "--cpu", EINKORN_JIT_TIMEOUT="0.001")
     assert short.returncode == 1
     assert "still compiling after 0.001 s, ended" in short.stderr
