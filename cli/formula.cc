@@ -57,7 +57,19 @@ std::string unknown_name(const std::string& name, const FormulaNames& names) {
                                    : fmt::format(" and {}", fmt::join(known, ", ")));
 }
 
+/// muParser would take "y = x" for an assignment.
+void refuse_assignment(const std::string& side) {
+  for (std::size_t at = side.find('='); at != std::string::npos; at = side.find('=', at + 1)) {
+    const bool compares =
+        at > 0 && std::string_view("<>!=").find(side[at - 1]) != std::string::npos;
+    if (compares) continue;
+    if (at + 1 < side.size() && side[at + 1] == '=') continue;
+    refuse("--check", side, "expected no assignment");
+  }
+}
+
 mu::Parser real_parser(const std::string& side) {
+  refuse_assignment(side);
   mu::Parser parser;
   parser.DefineFun("rsqrt", rsqrt);
   parser.DefineFun("sigmoid", sigmoid);
@@ -144,8 +156,22 @@ std::vector<std::string> Equation::names() const {
 std::vector<std::string> Equation::left_names() const { return names_in({&parsers_->left}); }
 
 void Equation::bind(const std::string& name, double* place) {
-  parsers_->left.DefineVar(name, place);
-  parsers_->right.DefineVar(name, place);
+  try {
+    parsers_->left.DefineVar(name, place);
+    parsers_->right.DefineVar(name, place);
+  } catch (const mu::ParserError& error) {
+    refuse("--check", name, error.GetMsg());
+  }
+}
+
+void Equation::try_out() const {
+  for (const mu::Parser* parser : {&parsers_->left, &parsers_->right}) {
+    try {
+      parser->Eval();
+    } catch (const mu::ParserError& error) {
+      refuse("--check", parser->GetExpr(), error.GetMsg());
+    }
+  }
 }
 
 Equation::Sides Equation::evaluate() const {

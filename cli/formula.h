@@ -40,8 +40,11 @@ class Equation {
   /// Names that the sides use, sorted; those of the left one.
   std::vector<std::string> names() const;
   std::vector<std::string> left_names() const;
-  /// What a name stands for, from now on the value that is at `place`.
+  /// What a name stands for, from now on the value that is at `place`. Bad usage: the name is a
+  /// function's.
   void bind(const std::string& name, double* place);
+  /// Bad usage: a side has no value, once all names are bound. What follows has one then.
+  void try_out() const;
 
   struct Sides {
     double left, right;

@@ -1,5 +1,7 @@
 #include "cli/run_arguments.h"
 
+#include <algorithm>
+#include <cctype>
 #include <charconv>
 #include <cmath>
 #include <set>
@@ -25,6 +27,14 @@ bool parses(const std::string& text, T& out) {
   const char* end = text.data() + text.size();
   const auto [after, error] = std::from_chars(text.data(), end, out);
   return error == std::errc() && after == end && !text.empty();
+}
+
+/// One that formulas can hold.
+bool is_name(std::string_view text) {
+  return std::isdigit(static_cast<unsigned char>(text.front())) == 0 &&
+         std::ranges::all_of(text, [](char c) {
+           return c == '_' || std::isalnum(static_cast<unsigned char>(c)) != 0;
+         });
 }
 
 /// Nothing for a tensor's text.
@@ -114,6 +124,9 @@ std::vector<RunArgument> parse_run_arguments(const std::vector<std::string>& tex
     const std::size_t at = text.find('=');
     if (at == std::string::npos || at == 0) refuse(text, "expected name=value");
     split.push_back({text.substr(0, at), text.substr(at + 1)});
+    if (!is_name(split.back().name)) {
+      refuse(text, "expected a name of letters, digits and _ that begins with no digit");
+    }
     if (!names.insert(split.back().name).second) refuse(text, "expected each name once");
     if (auto number = parse_number(split.back().name, split.back().value)) {
       numbers.push_back(*std::move(number));

@@ -160,6 +160,7 @@ void check_equation(const std::string& equation, const std::vector<RunArgument>&
     if (argument.tensor() != nullptr) tensors.push_back(argument.tensor());
   }
   const Elements elements(arguments, tensors, parsed);
+  parsed.try_out();
 }
 
 CheckOutcome check_elements(const std::string& equation, double tolerance,

@@ -42,6 +42,9 @@ def test_arguments_are_checked_against_the_kernel(run):
 
 MISTAKES = [
     (("--arg", "x"), "expected name=value"),
+    (("--arg", "1x=3"), "expected a name of letters, digits and _"),
+    (("--arg", "x y=3"), "expected a name of letters, digits and _"),
+    (("--check", "y = 1 == 1", "--arg", "y=f32[4]"), "--check: expected no assignment"),
     (("--arg", "x=f32"), "expected a number or dtype[sizes]"),
     (("--arg", "x=f31[4]"), "--arg x: dtype: expected one of"),
     (("--arg", "x=f32[m]"), '--arg x, size: unknown name "m"'),

@@ -97,6 +97,9 @@ TEST(RunCheck, NanAndInfinity) {
 TEST(RunCheck, NamesAreKnownBeforeALaunch) {
   const std::vector<RunArgument> arguments = {{"y", tensor_of(kF32, x_at)}, {"flag", true}};
   check_equation("y == y0 + flag + i", arguments);
+  for (const char* equation : {"y == sin", "y == min()", "y = 3 == 4", "y == ", "y == (1, 2) +"}) {
+    EXPECT_THROW(check_equation(equation, arguments), Exit) << equation;
+  }
   try {
     check_equation("y == z + 4", arguments);
     FAIL() << "z is no argument";
