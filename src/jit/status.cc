@@ -1,5 +1,7 @@
 #include "src/jit/status.h"
 
+#include <einkorn/error.h>
+
 #include "src/jit/service.h"
 #include "src/jit/store_upkeep.h"
 
@@ -48,10 +50,14 @@ std::vector<CompilerStatus> compiler_status() {
     CompileInputs inputs;
     inputs.target = compiler->target();
     inputs.sources.files.emplace_back();
-    if (const auto reason = compiler->refusal(inputs)) {
-      status.reason = *reason;
-    } else {
-      status.identity = compiler->identity();
+    try {
+      if (const auto reason = compiler->refusal(inputs)) {
+        status.reason = *reason;
+      } else {
+        status.identity = compiler->identity();
+      }
+    } catch (const Error& error) {  // a variable that makes no sense keeps it from compiling
+      status.reason = error.what();
     }
     out.push_back(std::move(status));
   }
