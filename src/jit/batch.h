@@ -27,7 +27,7 @@ std::vector<BatchResult> compile_all(
     const std::function<void(std::size_t index, const BatchResult&)>& done);
 
 /// Has what a caller is about to load compiled at once: those of the requests that this process has
-/// not answered before, when they are two or more and EINKORN_JIT_WORKERS allows as many workers.
+/// not answered before, when they are two or more and EINKORN_JIT_WORKERS allows two workers.
 /// The workers end with it, since the caller's process may live long. Throws the error of the first
 /// request that has one.
 void compile_together(std::vector<Request> requests);

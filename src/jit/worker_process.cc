@@ -101,7 +101,13 @@ pid_t start(const WorkerSpec& spec, int socket) {
   pid_t pid = -1;
   const int error = posix_spawn(&pid, program.c_str(), &settings.actions, &settings.attributes,
                                 argv, environment.data());
-  if (error != 0) fail(fmt::format("cannot start {}", spec.executable), error);
+  if (error != 0) {
+    throw_error(ErrorKind::kRuntime,
+                fmt::format("jit: compile worker: cannot start {}: {}\n"
+                            "  hint: where no process can be started, EINKORN_JIT_WORKERS=1 has "
+                            "the kernels of a call compiled in this one",
+                            spec.executable, std::strerror(error)));
+  }
   return pid;
 }
 
