@@ -8,11 +8,11 @@
 #include <fmt/ranges.h>
 
 #include "cli/jit_verbs.h"
-#include "cli/kernel_names.h"
 #include "cli/source_file.h"
 #include "cli/status.h"
 #include "src/core/file.h"
 #include "src/jit/arch_name.h"
+#include "src/jit/kernel_names.h"
 #include "src/jit/source_set.h"
 #include "src/registry/suggest.h"
 
@@ -25,7 +25,7 @@ namespace fs = std::filesystem;
 std::string kernels_of(const std::string& file) {
   const jit::EmbeddedSource* embedded = jit::find_embedded(file);
   const std::string text = embedded ? std::string(embedded->text) : read_file(file).text;
-  const std::vector<std::string> names = kernel_names(text);
+  const std::vector<std::string> names = jit::kernel_names(text);
   if (names.empty()) return "no __global__ function is in it; --cpu compiles host code";
   return fmt::format(
       "it has {}; --entry takes the name with its namespace and with template "

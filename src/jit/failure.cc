@@ -11,6 +11,7 @@
 
 #include "src/jit/diagnostics.h"
 #include "src/jit/embedded.h"
+#include "src/jit/kernel_names.h"
 #include "src/jit/log_file.h"
 #include "src/jit/toolkit.h"
 
@@ -86,7 +87,13 @@ Error compile_failure(const CompileInputs& inputs, std::string_view compiler,
       }
     }
   }
-  const std::string hint = hint_for(error, search);
+  std::string hint = hint_for(error, search);
+  if (error.file == kEntryFile) {
+    const std::vector<std::string> names = kernel_names(inputs.main().text);
+    if (!names.empty()) {
+      hint += fmt::format(": {} has {}", inputs.main().name, fmt::join(names, ", "));
+    }
+  }
   if (!hint.empty()) {
     message += fmt::format("\n  hint: {}", hint);
   }

@@ -1,9 +1,9 @@
-#include "cli/kernel_names.h"
+#include "src/jit/kernel_names.h"
 
 #include <algorithm>
 #include <cctype>
 
-namespace einkorn::cli {
+namespace einkorn::jit {
 namespace {
 
 bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
@@ -101,4 +101,4 @@ std::vector<std::string> kernel_names(std::string_view source) {
   return out;
 }
 
-}  // namespace einkorn::cli
+}  // namespace einkorn::jit

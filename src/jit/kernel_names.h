@@ -6,10 +6,10 @@
 #include <string_view>
 #include <vector>
 
-namespace einkorn::cli {
+namespace einkorn::jit {
 
 /// "k", or "k<class T, int N>" for a template, as written and without namespaces, each once. What
 /// macros make is not found.
 std::vector<std::string> kernel_names(std::string_view source);
 
-}  // namespace einkorn::cli
+}  // namespace einkorn::jit

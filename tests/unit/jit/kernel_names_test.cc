@@ -1,9 +1,9 @@
-#include "cli/kernel_names.h"
+#include "src/jit/kernel_names.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace einkorn::cli {
+namespace einkorn::jit {
 namespace {
 
 using testing::ElementsAre;
@@ -34,4 +34,4 @@ TEST(KernelNames, EachOnceAndNoneOfComments) {
 }
 
 }  // namespace
-}  // namespace einkorn::cli
+}  // namespace einkorn::jit
