@@ -6,30 +6,31 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from ._jit_apart import apart, is_compiling
 from ._jit_arguments import Parameter, Passing
 
 #: A size of one to three dimensions.
 Dims = int | Sequence[int]
 
 
-def _run_of(one: Any, arguments: tuple[Any, ...], settings: tuple[Any, ...]) -> Any:
+@apart(
+    "einkorn.jit: a plain call of a kernel breaks the graph; as_custom_op() makes an operator for "
+    "fullgraph=True"
+)
+def _run_apart(one: Any, arguments: tuple[Any, ...], settings: tuple[Any, ...]) -> Any:
     return one._run(arguments, settings)
 
 
-# True only while torch.compile traces, and what it is not to trace then; until PyTorch is there it
-# cannot.
-_is_compiling: Callable[[], bool] = bool
-_apart: Callable[..., Any] = _run_of
+_apart = apart("einkorn.jit: ask for facts, and prepare(), outside of the compiled function")
+
+# PyTorch's own function once it is there, which is faster.
+_is_compiling: Callable[[], bool] = is_compiling
 
 
 def meet_torch(torch: Any) -> None:
-    """From now on a call that torch.compile traces breaks its graph, and runs as it is."""
-    global _is_compiling, _apart  # noqa: PLW0603  (filled once PyTorch is there)
-    if _apart is _run_of:
-        # Not torch.compiler.disable at once: that imports torch._dynamo, which takes seconds.
-        lazily = getattr(torch._compile, "_disable_dynamo", None)
-        _apart = (lazily or torch.compiler.disable)(_run_of)
-        _is_compiling = torch.compiler.is_compiling
+    """Calls ask PyTorch itself from now on whether they are traced."""
+    global _is_compiling  # noqa: PLW0603  (filled once PyTorch is there)
+    _is_compiling = torch.compiler.is_compiling
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,14 +71,17 @@ class Compiled:
         return f"<einkorn {self.target} code {self.name}: {shown}, by {self.compiler}>"
 
     @property
+    @_apart
     def image(self) -> bytes:
         """A cubin, or a shared object."""
         return bytes(self._program("image", ""))
 
+    @_apart
     def save(self, path: str | pathlib.Path) -> None:
         """Writes the image to a file."""
         pathlib.Path(path).write_bytes(self.image)
 
+    @_apart
     def parameters(self, expression: str | None = None) -> tuple[Parameter, ...]:
         """Those of an entry, or of the only one. ValueError: no such entry, several and none named.
 
@@ -158,7 +162,7 @@ class CudaKernel(Kernel):
         """
         settings = (grid, block, smem, cluster, pdl, cooperative, device)
         if _is_compiling():
-            _apart(self, arguments, settings)
+            _run_apart(self, arguments, settings)
         else:
             self._run(arguments, settings)
 
@@ -190,6 +194,7 @@ class CudaKernel(Kernel):
             -1 if device is None else device,
         )
 
+    @_apart
     def prepare(
         self, *, block: Dims, smem: int = 0, cluster: Dims | None = None, device: int = 0
     ) -> None:
@@ -199,6 +204,7 @@ class CudaKernel(Kernel):
         """
         self._function(*self._head(8, 1, block, smem, cluster, False, False, device))
 
+    @_apart
     def as_custom_op(
         self,
         name: str,
@@ -244,7 +250,7 @@ class CpuKernel(Kernel):
         """Calls it, the interpreter's lock released. Arguments and errors as a CudaKernel's;
         RuntimeError also for an exception that the function throws."""
         if _is_compiling():
-            _apart(self, arguments, ())
+            _run_apart(self, arguments, ())
         else:
             self._run(arguments, ())
 
@@ -253,6 +259,7 @@ class CpuKernel(Kernel):
     def _run(self, arguments: tuple[Any, ...], _: tuple[Any, ...]) -> None:
         Passing(self.entry.expression, arguments, self.parameters).call(self._function)
 
+    @_apart
     def as_custom_op(
         self, name: str, *, arguments: Sequence[str], mutates: Sequence[str] | None = None
     ) -> Any:
@@ -282,7 +289,7 @@ class FfiFunction:
         It tells nothing of what it writes: arrays of JAX and read-only ones of NumPy are refused.
         Errors are those that it raises.
         """
-        return _apart(self, arguments, ()) if _is_compiling() else self._run(arguments, ())
+        return _run_apart(self, arguments, ()) if _is_compiling() else self._run(arguments, ())
 
     def _run(self, arguments: tuple[Any, ...], _: tuple[Any, ...]) -> Any:
         return Passing(self._who, arguments, None).call(self._function)

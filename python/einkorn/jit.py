@@ -12,6 +12,7 @@ import threading
 from collections.abc import Sequence
 from typing import Any, TypedDict, Unpack, overload
 
+from ._jit_apart import apart, constant
 from ._jit_arguments import Parameter
 from ._jit_kernels import (
     Compiled,
@@ -40,6 +41,8 @@ __all__ = [
 ]
 
 Path = str | os.PathLike[str]
+
+_apart = apart("einkorn.jit: compile and load kernels outside of the compiled function")
 
 
 class Settings(TypedDict, total=False):
@@ -79,6 +82,7 @@ def _template_argument(one: Any) -> Any:
     )
 
 
+@constant
 def template(name: str, *arguments: Any) -> str:
     """The expression of a template's instance: template("k", 4, "f32") is "k<4, float>".
 
@@ -154,6 +158,7 @@ def _compiled(name: str, request: dict[str, Any]) -> Compiled:
     return Compiled(name, library().jit_program(json.dumps(request)))
 
 
+@_apart
 def compile(
     name: str,
     *,
@@ -227,6 +232,7 @@ def load(
 def load(name: str, *, ffi: Path, **settings: Unpack[Settings]) -> FfiModule: ...
 @overload
 def load(name: str, *, ffi_source: str, **settings: Unpack[Settings]) -> FfiModule: ...
+@_apart
 def load(
     name: str,
     *,
@@ -304,6 +310,7 @@ def _load(
         return _loaded.setdefault(key, made) if generation == _generation else made
 
 
+@_apart
 def forget() -> None:
     """Sources are read again, and those that failed compiled again. Objects in use stay good."""
     global _generation  # noqa: PLW0603  (a counter)
@@ -313,6 +320,7 @@ def forget() -> None:
     library().jit_forget()
 
 
+@_apart
 def compile_count() -> int:
     """Compilations that this process ran or had run."""
     return int(library().jit_compile_count())
