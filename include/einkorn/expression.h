@@ -38,7 +38,8 @@ class TemplateArgument {
   std::string text_;
 };
 
-/// "ns::kernel<float, 4, true>" from "ns::kernel" and its arguments.
+/// "ns::kernel<float, 4, true>" from "ns::kernel" and its arguments. ValueError: a name that no
+/// template has, or one with arguments beside further ones.
 std::string instantiate(std::string_view name, const std::vector<TemplateArgument>& arguments);
 
 }  // namespace einkorn::jit

@@ -228,8 +228,8 @@ class CudaKernel(Kernel):
                 likewise.
 
         Returns the operator, a torch.library.CustomOpDef that is called as f(*arguments).
-        ValueError: names that do not agree with the parameters. TypeError: a parameter that
-        PyTorch's schemas have no type for.
+        ValueError: a name that is none, names that do not agree with the parameters. TypeError: no
+        text, no list of them, a parameter that PyTorch's schemas have no type for.
         """
         from ._jit_torch import custom_op
 

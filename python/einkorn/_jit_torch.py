@@ -23,13 +23,29 @@ def _schema_type(kernel: Kernel, index: int, optional: bool) -> str:
     return "bool" if parameter.boolean else "float" if parameter.floating else "SymInt"
 
 
+def _checked_name(who: str, name: Any) -> str:
+    parts = name.split("::") if isinstance(name, str) else []
+    if len(parts) != 2 or not all(part.isidentifier() for part in parts):
+        raise (ValueError if isinstance(name, str) else TypeError)(
+            f'{who}: name: expected "namespace::name" of an operator, got {name!r}'
+        )
+    return str(parts[1])
+
+
+def _texts(who: str, what: str, texts: Any) -> list[str]:
+    if not isinstance(texts, list | tuple) or not all(isinstance(one, str) for one in texts):
+        raise TypeError(f"{who}: {what}: expected a list of names, got {texts!r}")
+    return list(texts)
+
+
 def _checked_names(kernel: Kernel, arguments: Sequence[str]) -> tuple[list[str], list[bool]]:
     who = kernel.entry.expression
-    if len(arguments) != len(kernel.parameters) or isinstance(arguments, str):
+    arguments = _texts(who, "arguments", arguments)
+    if len(arguments) != len(kernel.parameters):
         types = ", ".join(one.type for one in kernel.parameters)
         raise ValueError(
             f"{who}: arguments: expected a name for each of {len(kernel.parameters)} parameters "
-            f"({types}), got {list(arguments)}"
+            f"({types}), got {arguments}"
         )
     names = [name.removesuffix("?") for name in arguments]
     if len(set(names)) != len(names) or not all(name.isidentifier() for name in names):
@@ -45,13 +61,14 @@ def _written(kernel: Kernel, names: list[str], mutates: Sequence[str] | None) ->
     ]
     if mutates is None:
         return pointers
+    mutates = _texts(kernel.entry.expression, "mutates", mutates)
     for name in mutates:
         if name not in pointers:
             raise ValueError(
                 f"{kernel.entry.expression}: mutates: expected some of {pointers}, which are "
                 f"pointers to what is not const, got '{name}'"
             )
-    return list(mutates)
+    return mutates
 
 
 def custom_op(
@@ -63,6 +80,7 @@ def custom_op(
     device: str,
 ) -> Any:
     """See CudaKernel.as_custom_op."""
+    base = _checked_name(kernel.entry.expression, name)
     names, optional = _checked_names(kernel, arguments)
     written = _written(kernel, names, mutates)
     parts = []
@@ -75,7 +93,7 @@ def custom_op(
     def fake(*_: Any, **__: Any) -> None:
         return None
 
-    fake.__name__ = f"_fake_{name.partition('::')[2]}"
+    fake.__name__ = f"_fake_{base}"
     operator = torch.library.custom_op(
         name, run, mutates_args=written, schema=f"({', '.join(parts)}) -> ()", device_types=device
     )

@@ -14,6 +14,7 @@ from typing import Any, TypedDict, Unpack, overload
 
 from ._jit_apart import apart, constant
 from ._jit_arguments import Parameter
+from ._jit_failures import told_of
 from ._jit_kernels import (
     Compiled,
     CpuKernel,
@@ -23,6 +24,8 @@ from ._jit_kernels import (
     FfiModule,
     meet_torch,
 )
+from ._jit_request import check_settings, request, shown
+from ._jit_templates import expression
 from ._native import library
 
 __all__ = [
@@ -55,33 +58,6 @@ class Settings(TypedDict, total=False):
     time_limit: float  #: seconds, for compilers in a process of their own; 0: the compiler's own
 
 
-# einkorn's names of dtypes. Other spellings in a text are C++: "float", "int", "long".
-_DTYPES = frozenset(
-    ("f64", "f32", "f16", "bf16", "f8e4m3", "f8e5m2", "i8", "u8", "i32", "i64", "bool")
-)
-
-
-def _template_argument(one: Any) -> Any:
-    if one is None or isinstance(one, bool | int):
-        return one
-    if isinstance(one, str):
-        return f"dtype:{one}" if one in _DTYPES else f"c++:{one}"
-    if type(one).__module__ == "torch" and type(one).__name__ == "dtype":
-        return f"dtype:{str(one).removeprefix('torch.')}"
-    if (numpy := sys.modules.get("numpy")) is not None:
-        if isinstance(one, numpy.bool_ | numpy.integer):
-            return one.item()
-        if isinstance(one, type) and issubclass(one, numpy.generic):
-            return f"dtype:{numpy.dtype(one).name}"
-        kind = one if hasattr(one, "shape") else getattr(one, "dtype", one)  # of jax.numpy.float32
-        if isinstance(kind, numpy.dtype):
-            return f"dtype:{kind.name}"
-    raise TypeError(
-        "jit: template argument: expected a bool, an int, a dtype, None or C++ as text, got "
-        f"{one!r}\n  hint: a floating constant is written as text: '0.5f'"
-    )
-
-
 @constant
 def template(name: str, *arguments: Any) -> str:
     """The expression of a template's instance: template("k", 4, "f32") is "k<4, float>".
@@ -91,71 +67,23 @@ def template(name: str, *arguments: Any) -> str:
     types of einkorn's device headers.
 
     Raises:
-        TypeError: Another kind of value.
-        ValueError: A text that is no single template argument, a dtype that device code lacks.
+        TypeError: Another kind of value, a name that is no text.
+        ValueError: A name that no template has, a text that is no single template argument, an int
+            of more than 64 bits, a dtype that device code lacks.
     """
-    return str(library().jit_expression(name, *map(_template_argument, arguments)))
+    return expression(name, arguments)
 
 
-def _texts(what: str, texts: Sequence[Any]) -> list[str]:
-    if isinstance(texts, str | bytes):
-        raise TypeError(f"jit: {what}: expected a list of texts, got the text {texts!r}")
-    return [os.fspath(one) for one in texts]
-
-
-def _one_source(sources: dict[str, Any]) -> tuple[str, Any]:
-    given = [(kind, one) for kind, one in sources.items() if one is not None]
-    if len(given) != 1:
-        got = " and ".join(kind for kind, _ in given) or "none"
-        raise TypeError(f"jit: source: expected one of {', '.join(sources)}, got {got}")
-    return given[0]
-
-
-def _request(
-    name: str,
-    sources: dict[str, Any],
-    entries: Sequence[str],
-    options: Sequence[str] = (),
-    include_dirs: Sequence[Path] = (),
-    arch: str | None = None,
-    compiler: str | None = None,
-    time_limit: float = 0.0,
-) -> dict[str, Any]:
-    """What the library is asked for."""
-    kind, source = _one_source(sources)
-    target = kind.removesuffix("_source")
-    file = os.fspath(source)
-    if not kind.endswith("_source") and os.path.exists(file):
-        file = os.path.abspath(file)  # not found: perhaps a name of an embedded source
-    if target != "ffi" and not entries:
-        raise TypeError(f"jit: {name}: entry: expected the expression of a kernel, got none")
-    request = {
-        "target": {"cpp": "cpu"}.get(target, target),
-        "file": file,
-        "source": "",
-        "entries": _texts("entry", entries),
-        "arch": arch or "",
-        "options": _texts("options", options),
-        "include_dirs": [os.path.abspath(one) for one in _texts("include_dirs", include_dirs)],
-        "compiler": compiler or "",
-        "time_limit": float(time_limit),
-    }
-    if kind.endswith("_source"):
-        request["file"] = f"{name}.{'cc' if target == 'cpp' else 'cu'}"
-        request["source"] = source
-    elif target == "cpp":
-        # Goes before what is compiled behind it; the folder gives the file the name it has there.
-        folder, base = os.path.split(file)
-        request["file"] = f"{name}.entry.cc"
-        request["source"] = f'#include "{base}"\n'
-        request["include_dirs"].insert(0, folder)
-    return request
-
-
-def _compiled(name: str, request: dict[str, Any]) -> Compiled:
+def _compiled(name: str, asked: dict[str, Any]) -> Compiled:
     import json
 
-    return Compiled(name, library().jit_program(json.dumps(request)))
+    try:
+        return Compiled(name, library().jit_program(json.dumps(asked)))
+    except RuntimeError as error:
+        told = told_of(error, name, asked)
+        if told == str(error):
+            raise
+    raise RuntimeError(told)
 
 
 @_apart
@@ -183,8 +111,9 @@ def compile(
         "ffi": ffi,
         "ffi_source": ffi_source,
     }
-    entries = (entry,) if isinstance(entry, str) else entry
-    return _compiled(name, _request(name, sources, entries, **settings))
+    check_settings("compile", ("entry",), settings)
+    entries = tuple(entry) if isinstance(entry, list | tuple) else (entry,)
+    return _compiled(name, request(name, sources, entries, **settings))
 
 
 _loaded: dict[Any, CudaKernel | CpuKernel | FfiModule] = {}
@@ -265,8 +194,10 @@ def load(
         settings: See Settings.
 
     Raises:
-        TypeError: No source or several, no entry.
-        ValueError: An unknown file, an arch that the compiler does not know, no arch and no GPU.
+        TypeError: No source or several, no entry, an argument of another kind or name.
+        ValueError: An unknown file or folder, a text that is no source, an arch that the compiler
+            does not know, no arch and no GPU, arguments for the template in `entry` as well, a
+            time limit below 0.
         RuntimeError: No compiler serves; the source does not compile: first error with file and
             line, a hint, the path of the whole log.
     """
@@ -278,34 +209,41 @@ def load(
         "ffi": ffi,
         "ffi_source": ffi_source,
     }
+    check_settings("load", ("entry", "template"), settings)
     if template is not None:
-        entry = _expression(name, entry, tuple(template))
-    request = _request(name, sources, () if entry is None else (entry,), **settings)
-    key = (name, *(tuple(one) if isinstance(one, list) else one for one in request.values()))
+        entry = _expression(name, entry, template)
+    asked = request(name, sources, () if entry is None else (entry,), **settings)
+    key = (name, *(tuple(one) if isinstance(one, list) else one for one in asked.values()))
     generation = _generation
     known = _loaded.get(key)
-    return known if known is not None else _load(name, request, key, generation)
+    return known if known is not None else _load(name, asked, key, generation)
 
 
-def _expression(name: str, entry: str | None, arguments: tuple[Any, ...]) -> str:
-    if entry is None:
-        raise TypeError(f"jit: {name}: entry: expected the name of a template, got none")
+def _expression(name: str, entry: str | None, arguments: Any) -> str:
+    if not isinstance(arguments, list | tuple):
+        raise TypeError(
+            f"jit: {name}: template: expected a list of arguments, got {shown(arguments)}\n"
+            f"  hint: template=({arguments!r},)"
+        )
+    if not isinstance(entry, str):
+        got = "none" if entry is None else shown(entry)
+        raise TypeError(f"jit: {name}: entry: expected the name of a template, got {got}")
     return template(entry, *arguments)
 
 
 def _load(
-    name: str, request: dict[str, Any], key: Any, generation: int
+    name: str, asked: dict[str, Any], key: Any, generation: int
 ) -> CudaKernel | CpuKernel | FfiModule:
-    compiled = _compiled(name, request)
+    compiled = _compiled(name, asked)
     if (torch := sys.modules.get("torch")) is not None:  # tvm-ffi imports it where it is installed
         meet_torch(torch)
     made: CudaKernel | CpuKernel | FfiModule
     if compiled.target == "ffi":
         made = FfiModule(compiled)
     elif compiled.target == "cpu":
-        made = CpuKernel(compiled, request["entries"][0])
+        made = CpuKernel(compiled, asked["entries"][0])
     else:
-        made = CudaKernel(compiled, request["entries"][0])
+        made = CudaKernel(compiled, asked["entries"][0])
     with _lock:  # the first of several threads is everybody's
         return _loaded.setdefault(key, made) if generation == _generation else made
 

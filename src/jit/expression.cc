@@ -28,6 +28,28 @@ std::string_view flaw_of(std::string_view text) {
   return open.empty() ? std::string_view() : "its brackets do not pair";
 }
 
+bool may_begin(char c) { return c == '_' || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
+
+/// Why the text names no template, or nothing. Of what encloses it, arguments may be part.
+std::string_view flaw_of_name(std::string_view name) {
+  if (const std::string_view flaw = flaw_of(name); !flaw.empty()) return flaw;
+  if (name.starts_with("::")) name.remove_prefix(2);
+  if (name.empty() || !may_begin(name.front())) return "it begins as no name does";
+  int depth = 0;  // of template arguments
+  for (std::size_t i = 0; i < name.size(); ++i) {
+    const char c = name[i];
+    if (c == '<') ++depth;
+    if (c == '>') --depth;
+    if (depth > 0 || c == '>' || may_begin(c) || (c >= '0' && c <= '9')) continue;
+    // Two of them, then the name of what is inside.
+    if (c != ':' || name.substr(i, 2) != "::" || i + 2 >= name.size() || !may_begin(name[i + 2])) {
+      return "it holds what no name does";
+    }
+    ++i;
+  }
+  return {};
+}
+
 }  // namespace
 
 // NOLINTNEXTLINE(modernize-use-string-view): callers build template arguments from it
@@ -73,6 +95,14 @@ TemplateArgument::TemplateArgument(std::string text) : text_(std::move(text)) {
 }
 
 std::string instantiate(std::string_view name, const std::vector<TemplateArgument>& arguments) {
+  const std::string_view flaw = flaw_of_name(name);
+  EK_CHECK(flaw.empty(), ErrorKind::kValue,
+           fmt::format("jit: template: expected the name of one, such as \"ns::k\", got \"{}\": {}",
+                       name, flaw));
+  EK_CHECK(arguments.empty() || !name.ends_with('>'), ErrorKind::kValue,
+           fmt::format("jit: template: expected the name of one without arguments, got \"{}\"\n"
+                       "  hint: the arguments are given once: in the expression, or as values",
+                       name));
   std::string out(name);
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     out += i == 0 ? "<" : ", ";

@@ -49,7 +49,9 @@ def test_a_text_that_is_no_template_argument(text: str) -> None:
 
 @pytest.mark.parametrize("value", [0.5, [1], int, object()])
 def test_a_value_that_is_no_template_argument(value: Any) -> None:
-    with pytest.raises(TypeError, match="template argument: expected a bool, an int, a dtype"):
+    with pytest.raises(
+        TypeError, match="template argument 1 of k: expected a bool, an int, a dtype"
+    ):
         jit.template("k", value)
 
 

@@ -32,6 +32,23 @@ TEST(Instantiate, TextsAreChecked) {
   }
 }
 
+TEST(Instantiate, NamesAreChecked) {
+  EXPECT_EQ(instantiate("::ns::k_2", {4}), "::ns::k_2<4>");
+  EXPECT_EQ(instantiate("Outer<int, 3>::k", {4}), "Outer<int, 3>::k<4>");
+  EXPECT_EQ(instantiate("k<4>", {}), "k<4>");
+  for (const auto& [text, flaw] :
+       {std::pair("", "it is empty"), std::pair("3", "it begins as no name does"),
+        std::pair("::", "it begins as no name does"), std::pair("k<", "its brackets do not pair"),
+        std::pair("a, b", "it is more than one"), std::pair("a b", "it holds what no name does"),
+        std::pair("a::3", "it holds what no name does"), std::pair("a:b", "what no name does"),
+        std::pair("k(int)", "it holds what no name does"),
+        std::pair("k<float>", "without arguments, got \"k<float>\"")}) {
+    EXPECT_THAT(test::error_text([&text = text] { instantiate(text, {4}); }),
+                testing::HasSubstr(flaw))
+        << text;
+  }
+}
+
 // The names are those of device code: a kernel of each compiles.
 TEST(TypeName, DeviceCodeHasTheTypes) {
   std::vector<std::string> entries;
