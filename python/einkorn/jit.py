@@ -196,8 +196,8 @@ def load(
     Raises:
         TypeError: No source or several, no entry, an argument of another kind or name.
         ValueError: An unknown file or folder, a text that is no source, an arch that the compiler
-            does not know, no arch and no GPU, arguments for the template in `entry` as well, a
-            time limit below 0.
+            does not know, no arch and no GPU for code of the GPU, a module without functions,
+            arguments for the template in `entry` as well, a time limit below 0.
         RuntimeError: No compiler serves; the source does not compile: first error with file and
             line, a hint, the path of the whole log.
     """
@@ -239,6 +239,12 @@ def _load(
         meet_torch(torch)
     made: CudaKernel | CpuKernel | FfiModule
     if compiled.target == "ffi":
+        if not compiled.functions:
+            raise ValueError(
+                f"jit: {name}: expected a module that exports functions, got one without\n"
+                "  hint: TVM_FFI_DLL_EXPORT_TYPED_FUNC(name, function); exports one; a kernel "
+                "alone is loaded by cuda= and entry="
+            )
         made = FfiModule(compiled)
     elif compiled.target == "cpu":
         made = CpuKernel(compiled, asked["entries"][0])

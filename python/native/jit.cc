@@ -4,6 +4,7 @@
 #include <memory>
 #include <vector>
 
+#include <einkorn/cuda.h>
 #include <einkorn/expression.h>
 #include <einkorn/jit.h>
 #include <fmt/format.h>
@@ -13,6 +14,7 @@
 #include "python/native/cpu_entry.h"
 #include "python/native/jit_arguments.h"
 #include "python/native/jit_kernel.h"
+#include "src/jit/diagnostics.h"
 #include "src/jit/ffi_module.h"
 #include "src/jit/loaded_object.h"
 
@@ -61,6 +63,43 @@ jit::Request request_of(const Json& json) {
   return request;
 }
 
+/// What the assembler says of a source that has nothing for the GPU: no kernel, no variable.
+bool is_host_only(const jit::Artifact& artifact) {
+  constexpr std::string_view kMemory = " bytes gmem";
+  constexpr std::string_view kNone = ": 0 bytes gmem\n";
+  const std::string log = artifact.log + '\n';
+  if (!jit::parse_resources(log).empty()) return false;
+  std::size_t at = log.find(kMemory);
+  if (at == std::string::npos) return false;  // it said nothing
+  for (; at != std::string::npos; at = log.find(kMemory, at + 1)) {
+    if (at < 3 || log.compare(at - 3, kNone.size(), kNone) != 0) return false;
+  }
+  return true;
+}
+
+/// Where no GPU is and no arch was given: host code is the same for all. Other code is the error
+/// that it is without this.
+jit::Program compile_for_any_arch(const jit::Request& request) {
+  jit::Request taken = request;
+  taken.arch = "sm_80";
+  try {
+    const jit::Program program = jit::compile(taken);
+    if (is_host_only(program.artifact())) return program;
+  } catch (const Error& error) {
+    throw_error(error.kind(),
+                fmt::format("{}\n  arch: none was given and no GPU is here, so {} was "
+                            "taken",
+                            error.what(), taken.arch));
+  }
+  return jit::compile(request);
+}
+
+jit::Program program_of(const jit::Request& request) {
+  const bool any =
+      request.target == jit::Target::kFfi && request.arch.empty() && !cuda::available();
+  return any ? compile_for_any_arch(request) : jit::compile(request);
+}
+
 std::unique_ptr<Compiled> compile(std::string_view text) {
   jit::Request request = request_of(Json::parse(text));
   auto out = std::make_unique<Compiled>();
@@ -68,7 +107,7 @@ std::unique_ptr<Compiled> compile(std::string_view text) {
   out->arch = request.arch;
   out->expressions = request.instantiate;
   if (request.target == jit::Target::kCpu) add_entry_functions(request);
-  out->program = jit::compile(request);
+  out->program = program_of(request);
   return out;
 }
 

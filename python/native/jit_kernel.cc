@@ -28,16 +28,24 @@ struct CudaCall {
   jit::Kernel kernel;
 
   const jit::Kernel& get() {
-    std::call_once(loaded, [this] { kernel = program.kernel(expression); });  // again if it throws
+    std::call_once(loaded, [this] { kernel = load(); });  // again if it throws
     return kernel;
+  }
+
+  jit::Kernel load() const {
+    try {
+      return program.kernel(expression);
+    } catch (const Error& error) {
+      throw_error(error.kind(), fmt::format("{}: cannot be loaded: {}", expression, error.what()));
+    }
   }
 };
 
 std::uint32_t size_at(const Arguments& values, std::size_t at, std::string_view name) {
   const std::int64_t size = values.integer(at, name);
-  EK_CHECK(
-      size >= 0 && size <= std::numeric_limits<std::uint32_t>::max(), ErrorKind::kValue,
-      fmt::format("jit: launch: {}: expected a size from 0 to 4294967295, got {}", name, size));
+  EK_CHECK(size >= 0 && size <= std::numeric_limits<std::uint32_t>::max(), ErrorKind::kValue,
+           fmt::format("{}: {}: expected a size from 0 to 4294967295, got {}", values.who(), name,
+                       size));
   return static_cast<std::uint32_t>(size);
 }
 

@@ -31,6 +31,8 @@ class Arguments {
   Arguments(std::string_view who, const jit::FfiAny* values, std::int32_t count)
       : who_(who), values_(values, static_cast<std::size_t>(count)) {}
 
+  std::string_view who() const { return who_; }
+
   std::size_t size() const { return values_.size(); }
   /// TypeError: not that many arguments.
   void expect(std::size_t count) const;

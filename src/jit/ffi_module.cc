@@ -104,15 +104,17 @@ FfiResult FfiModule::call(const std::string& function, std::span<const FfiArgume
   return unpack(who, result);
 }
 
-std::vector<std::string> FfiModule::functions() const {
+std::vector<std::string> ffi_functions(std::span<const std::string> symbols) {
   const std::string_view prefix = kFfiPrefix;
   std::vector<std::string> out;
-  for (const std::string& symbol : object_.exports()) {
+  for (const std::string& symbol : symbols) {
     // A further underscore: metadata and the like.
     if (!symbol.starts_with(prefix) || symbol.size() == prefix.size()) continue;
     if (symbol[prefix.size()] != '_') out.push_back(symbol.substr(prefix.size()));
   }
   return out;
 }
+
+std::vector<std::string> FfiModule::functions() const { return ffi_functions(object_.exports()); }
 
 }  // namespace einkorn::jit

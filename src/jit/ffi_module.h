@@ -28,6 +28,9 @@ using FfiArgument =
 /// What a function returned.
 using FfiResult = std::variant<std::monostate, bool, std::int64_t, double, std::string>;
 
+/// The functions among the symbols that an object exports, in their order.
+std::vector<std::string> ffi_functions(std::span<const std::string> symbols);
+
 class FfiModule {
  public:
   /// Loads libtvm_ffi, then the object; kept for the process. RuntimeError: either cannot be

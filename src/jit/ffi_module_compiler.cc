@@ -12,6 +12,7 @@
 #include "src/jit/compiler_flags.h"
 #include "src/jit/elf_exports.h"
 #include "src/jit/elf_identity.h"
+#include "src/jit/ffi_module.h"
 #include "src/jit/file_job.h"
 #include "src/jit/nvcc.h"
 #include "src/jit/tvm_ffi.h"
@@ -68,11 +69,12 @@ FfiWheel wheel_or_throw() {
 
 /// Names of the request that the object does not export, in the form of a compiler's message.
 std::string missing_entries(const CompileInputs& inputs, std::span<const std::byte> object) {
-  const std::vector<std::string> exported = exported_symbols(object);
+  const std::vector<std::string> exported = ffi_functions(exported_symbols(object));
   for (const std::string& entry : inputs.entries) {
-    if (std::binary_search(exported.begin(), exported.end(), kFfiPrefix + entry)) continue;
+    if (std::ranges::find(exported, entry) != exported.end()) continue;
     return fmt::format("nvcc: error: no tvm-ffi function \"{}\"; exported are: {}", entry,
-                       fmt::join(exported, ", "));
+                       exported.empty() ? "none (TVM_FFI_DLL_EXPORT_TYPED_FUNC exports one)"
+                                        : fmt::format("{}", fmt::join(exported, ", ")));
   }
   return {};
 }

@@ -113,7 +113,7 @@ def test_an_entry_that_a_file_for_the_cpu_lacks(folder: pathlib.Path) -> None:
     assert "einkorn_entry" not in message and "entry: sub<float>  arch" in message
     with pytest.raises(RuntimeError, match=r'got "add": .*\n.*\n  hint: a template is named with'):
         jit.load("k", cpp="add.cc", entry="add")
-    with pytest.raises(RuntimeError, match=r'got "give": a kernel returns void'):
+    with pytest.raises(RuntimeError, match=r'got "give": .*a kernel returns void'):
         jit.load("k", cpp="add.cc", entry="give")
     with pytest.raises(RuntimeError, match=r'of the source, got "missing"'):
         cpu("missing")

@@ -264,7 +264,13 @@ TEST_F(FfiModuleTest, ErrorsOfTheSource) {
   EXPECT_THAT(text, HasSubstr("compiler: nvcc "));
   EXPECT_THAT(failure_text(ffi_module_compiler().compile(
                   inputs_of("extern \"C\" int f() { return 1; }\n", "f"))),
-              HasSubstr("error: no tvm-ffi function \"f\"; exported are: f"));
+              HasSubstr("error: no tvm-ffi function \"f\"; exported are: none (TVM_FFI_DLL_"));
+}
+
+TEST(FfiFunctions, AreThoseWithThePrefixAlone) {
+  const std::vector<std::string> symbols = {"__tvm_ffi_", "__tvm_ffi___metadata_f", "__tvm_ffi_add",
+                                            "__tvm_ffi_f", "f"};
+  EXPECT_THAT(ffi_functions(symbols), testing::ElementsAre("add", "f"));
 }
 
 TEST(TvmFfi, RefusesWithoutTheWheel) {
