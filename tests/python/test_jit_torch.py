@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 from interpreter import works
-from jit_sources import ADD_CONSTANT, cpu, gpu_is_here, jit
+from jit_sources import ADD_CONSTANT, SOURCE, cpu, gpu_is_here, jit
 
 np = pytest.importorskip("numpy")
 pytest.importorskip("torch")
@@ -132,6 +132,12 @@ def test_loading_does_not_import_the_compiler_of_pytorch() -> None:
         "k(torch.zeros(1)); assert 'torch._dynamo' not in sys.modules"
     )
     works("-c", code)
+
+
+def test_the_example_in_the_readme_runs() -> None:
+    said = works(str(SOURCE / "examples" / "python" / "jit_inline.py"))
+    assert said.startswith("<einkorn cuda kernel scale<float, 3>(float*, float const*, int)> ")
+    assert "dst[999] = 2997.0" in said or not gpu_is_here()
 
 
 # Host and device code in one source.
