@@ -1,16 +1,15 @@
 """Kernels of one's own, compiled: what einkorn.jit.load gives."""
 
+import difflib
 import json
 import pathlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Never, NoReturn
 
 from ._jit_apart import apart, is_compiling
 from ._jit_arguments import Parameter, Passing
-
-#: A size of one to three dimensions.
-Dims = int | Sequence[int]
+from ._jit_launch import PREPARE, SETTINGS, WAIT, Dims, head
 
 
 @apart(
@@ -113,14 +112,17 @@ class Kernel:
         return f"<einkorn {self.compiled.target} kernel {self.entry.expression}({types})>"
 
 
-def _dims(size: Dims, what: str, who: str) -> tuple[int, int, int]:
-    if type(size) is int:
-        return (size, 1, 1)
-    sizes = (size,) if hasattr(size, "__index__") else tuple(size)
-    if not 1 <= len(sizes) <= 3 or not all(hasattr(one, "__index__") for one in sizes):
-        raise TypeError(f"{who}: {what}: expected one to three integers, got {size!r}")
-    whole = [one.__index__() for one in sizes]
-    return (*whole, 1, 1)[:3]  # type: ignore[return-value]
+def _no_keywords(kernel: Kernel, given: Mapping[str, Any], known: Sequence[str]) -> NoReturn:
+    wrong = next(iter(given))
+    types = ", ".join(one.type or f"{one.bytes} bytes" for one in kernel.parameters)
+    hint = f"arguments stand in the kernel's order: ({types})"
+    if wrong == "stream":
+        hint = "it is launched on the current stream of the arrays' framework"
+    elif close := difflib.get_close_matches(wrong, known, 1):
+        hint = f"did you mean {close[0]}=?"
+    raise TypeError(
+        f"{kernel.entry.expression}: expected no argument by the name '{wrong}'\n  hint: {hint}"
+    )
 
 
 class CudaKernel(Kernel):
@@ -136,6 +138,7 @@ class CudaKernel(Kernel):
         pdl: bool = False,
         cooperative: bool = False,
         device: int | None = None,
+        **wrong: Never,
     ) -> None:
         """Queues one launch on the current stream of the arguments' framework.
 
@@ -160,6 +163,8 @@ class CudaKernel(Kernel):
                 read-only one of NumPy to be written, a geometry that breaks a limit.
             RuntimeError: A tensor that requires a gradient; no GPU; the driver refuses.
         """
+        if wrong:
+            _no_keywords(self, wrong, SETTINGS)
         settings = (grid, block, smem, cluster, pdl, cooperative, device)
         if _is_compiling():
             _run_apart(self, arguments, settings)
@@ -170,28 +175,8 @@ class CudaKernel(Kernel):
 
     def _run(self, arguments: tuple[Any, ...], settings: tuple[Any, ...]) -> None:
         passing = Passing(self.entry.expression, arguments, self.parameters)
-        passing.call(self._function, self._head(4 if passing.wait else 0, *settings))
-
-    def _head(
-        self,
-        flags: int,
-        grid: Dims,
-        block: Dims,
-        smem: int = 0,
-        cluster: Dims | None = None,
-        pdl: bool = False,
-        cooperative: bool = False,
-        device: int | None = None,
-    ) -> tuple[int, ...]:
-        """The twelve numbers that go before a launch's arguments."""
-        who = self.entry.expression
-        return (
-            flags | (1 if pdl else 0) | (2 if cooperative else 0),
-            *_dims(grid, "grid", who),
-            *_dims(block, "block", who),
-            smem,
-            *((1, 1, 1) if cluster is None else _dims(cluster, "cluster", who)),
-            -1 if device is None else device,
+        passing.call(
+            self._function, head(self.entry.expression, WAIT if passing.wait else 0, *settings)
         )
 
     @_apart
@@ -202,7 +187,8 @@ class CudaKernel(Kernel):
 
         Launching does both when they are due. RuntimeError: no GPU.
         """
-        self._function(*self._head(8, 1, block, smem, cluster, False, False, device))
+        who = self.entry.expression
+        self._function(*head(who, PREPARE, 1, block, smem, cluster, False, False, device))
 
     @_apart
     def as_custom_op(
@@ -246,9 +232,11 @@ class CudaKernel(Kernel):
 class CpuKernel(Kernel):
     """A C++ function that writes through its pointers; done when the call returns."""
 
-    def __call__(self, *arguments: Any) -> None:
+    def __call__(self, *arguments: Any, **wrong: Never) -> None:
         """Calls it, the interpreter's lock released. Arguments and errors as a CudaKernel's;
         RuntimeError also for an exception that the function throws."""
+        if wrong:
+            _no_keywords(self, wrong, ())
         if _is_compiling():
             _run_apart(self, arguments, ())
         else:

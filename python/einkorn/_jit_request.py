@@ -51,16 +51,22 @@ def check_settings(function: str, known: Sequence[str], settings: Mapping[str, A
         )
 
 
+def _is_list(one: Any) -> bool:
+    if isinstance(one, list | tuple):
+        return True
+    return isinstance(one, Iterable) and not isinstance(one, str | bytes | os.PathLike)
+
+
 def _texts(what: str, texts: Any) -> list[str]:
-    if isinstance(texts, str | bytes | os.PathLike) or not isinstance(texts, Iterable):
-        raise TypeError(
-            f"jit: {what}: expected a list of texts, got {shown(texts)}"
-            + (f"\n  hint: [{texts!r}]" if isinstance(texts, str | os.PathLike) else "")
-        )
+    if not _is_list(texts):
+        hint = f"\n  hint: [{texts!r}]" if isinstance(texts, str | os.PathLike) else ""
+        raise TypeError(f"jit: {what}: expected a list of texts, got {shown(texts)}{hint}")
     return [_text(what, one) for one in texts]
 
 
 def _text(what: str, one: Any) -> str:
+    if isinstance(one, str):
+        return one
     if isinstance(one, os.PathLike):
         one = os.fspath(one)
     if not isinstance(one, str):
@@ -121,10 +127,6 @@ def _no_such_file(who: str, path: str) -> NoReturn:
     elif close := difflib.get_close_matches(base, os.listdir(folder), 1):
         hint = f'did you mean "{os.path.join(os.path.dirname(path), close[0])}"?'
     raise ValueError(f'jit: {who}: expected a file, got "{path}"\n  hint: {hint}')
-
-
-def _is_list(one: Any) -> bool:
-    return isinstance(one, Sequence)
 
 
 def _entries(who: str, entries: Sequence[Any], needed: bool) -> list[str]:

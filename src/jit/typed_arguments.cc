@@ -53,7 +53,8 @@ class Binder {
   std::uint64_t bits_of(const NumberArgument& number) const {
     if (is(Kind::kPointer)) {
       fail(ErrorKind::kType, "kind", "a tensor or a pointer", argument_.describe(),
-           "a null pointer is nullptr, a tensor that is left out TensorView()");
+           "a null pointer is nullptr, a tensor that is left out TensorView(); in Python both are "
+           "None, and an address ctypes.c_void_p(it)");
     }
     if (!is(Kind::kScalar)) {
       check_size(number.bytes);
@@ -66,17 +67,19 @@ class Binder {
 
   void check_tensor(const TensorView& tensor) const {
     check_takes_address();
-    if (!tensor.defined()) return;
+    if (!tensor.defined()) return check_reference(nullptr);
     if (tensor.device() != device_) [[unlikely]] {
       fail(tensor.device().kind != device_.kind ? ErrorKind::kType : ErrorKind::kValue, "device",
            to_string(device_), to_string(tensor.device()), "move it there first");
     }
     check_dtype(tensor.dtype());
+    check_reference(tensor.data());
   }
 
   void check_pointer(const PointerArgument& pointer) const {
     check_takes_address();
     if (pointer.pointee) check_dtype(*pointer.pointee);
+    check_reference(pointer.address);
   }
 
   void check_takes_address() const {
@@ -85,6 +88,12 @@ class Binder {
            "the parameter is passed by value: declare it as a pointer, or pass the number");
     }
     if (!is(Kind::kPointer)) check_size(sizeof(void*));
+  }
+
+  void check_reference(const void* address) const {
+    if (address != nullptr || !is(Kind::kPointer) || !type_->text.ends_with('&')) return;
+    fail(ErrorKind::kValue, "address", "that of an object, which a reference has", "null",
+         "declare the parameter as a pointer if it may be left out");
   }
 
   void check_dtype(DType dtype) const {
@@ -102,7 +111,8 @@ class Binder {
         type_ == nullptr
             ? "the kernel's name tells no types, as with extern \"C\": pass a value of "
               "exactly that size, such as 0.5f for a float"
-            : "pass a struct as Argument::bytes_of(value), an enum as its integer type";
+            : "pass a struct as Argument::bytes_of(value), in Python as bytes, an enum as its "
+              "integer type";
     fail(ErrorKind::kType, "size", fmt::format("{} bytes", bytes_),
          fmt::format("{} ({})", bytes, argument_.describe()), hint);
   }
@@ -161,7 +171,7 @@ namespace {
       ErrorKind::kType,
       fmt::format("{}: arguments: expected {}{}, got {}\n"
                   "  hint: one for each parameter, in order; a pointer that is left out is "
-                  "nullptr",
+                  "nullptr, in Python None",
                   kernel, layout.size(), types.empty() ? "" : fmt::format(" ({})", types), got));
 }
 

@@ -22,9 +22,9 @@ namespace einkorn::jit {
 /// outlive it; stays where it is made.
 ///
 /// How an argument becomes the parameter:
-///  - a tensor or pointer for a pointer: null or an address. Where the pointee has a dtype the
-///    tensor must have the same; `unsigned int*` takes i32, 8-byte unsigned ones i64; void*, char*
-///    and pointers to structs take every tensor. Const plays no role.
+///  - a tensor or pointer for a pointer: null or an address, for a reference an address. Where the
+///    pointee has a dtype the tensor must have the same; `unsigned int*` takes i32, 8-byte unsigned
+///    ones i64; void*, char* and pointers to structs take every tensor. Const plays no role.
 ///  - a number for a number: when it is exactly representable. Only from floating to floating may
 ///    it be rounded, as long as it stays finite.
 ///  - for other types, and for all of them when there is no signature: any argument whose own size
@@ -35,8 +35,8 @@ class BoundArguments {
   /// be on `device`. No allocation up to 16 parameters.
   ///
   /// TypeError: count, kind, size or dtype of an argument, a tensor on another kind of device.
-  /// ValueError: a number that the parameter cannot hold, a tensor on another device. Each names
-  /// kernel, position from 1, the parameter's type and what came.
+  /// ValueError: a number that the parameter cannot hold, null for a reference, a tensor on another
+  /// device. Each names kernel, position from 1, the parameter's type and what came.
   BoundArguments(std::string_view kernel, std::span<const Argument> arguments,
                  const std::vector<Parameter>* signature, std::span<const CubinParameter> layout,
                  Device device);

@@ -46,6 +46,7 @@ int returns(int x) { return x; }
 void takes_bits(std::uint64_t* out, std::uint64_t value, std::uint8_t small) {
   *out = value + small;
 }
+void nothing() {}
 """
 
 

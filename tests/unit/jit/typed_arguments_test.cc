@@ -168,6 +168,7 @@ TEST(TypedArguments, WhichPointersAPointerTakes) {
 TEST(TypedArguments, AReferenceIsAnAddress) {
   float f = 0;
   EXPECT_EQ(value_of<float*>(bound(Kernel("_Z1kRKf"), {&f})[0]), &f);
+  EXPECT_EQ(value_of<float*>(bound(Kernel("_Z1kRf"), {tensor(kF32, kGpu, &f)})[0]), &f);
 }
 
 enum class Mode : short { kA, kB = 5 };
@@ -299,6 +300,9 @@ TEST(TypedArguments, Errors) {
   errors.add("pointer for a number", [&] { bound(scale, {x, x, params, &f, 1.0}); });
   errors.add("no tensor for a number", [&] { bound(scale, {x, x, params, TensorView(), 1.0}); });
   errors.add("null for a number", [&] { bound(scale, {x, x, params, nullptr, 1.0}); });
+  errors.add("null for a reference", [&] { bound(Kernel("_Z1kRf"), {nullptr}); });
+  errors.add("no tensor for a reference", [&] { bound(Kernel("_Z1kRKf"), {TensorView()}); });
+  errors.add("empty tensor for a reference", [&] { bound(Kernel("_Z1kRf"), {x}); });
   errors.add("integer out of range",
              [&] { bound(scale, {x, x, params, std::int64_t{1} << 40, 1.0}); });
   errors.add("negative for unsigned", [&] { bound(Kernel("_Z1ky"), {-1}); });
