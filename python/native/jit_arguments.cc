@@ -3,6 +3,8 @@
 #include <limits>
 #include <optional>
 
+#include <einkorn/dtype.h>
+#include <einkorn/error.h>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -81,6 +83,46 @@ std::optional<std::span<const std::byte>> bytes_of(const FfiAny& value) {
   }
 }
 
+/// Of integers that einkorn has no dtype for, "u16", or nothing.
+std::string integer_name(DLDataType dtype) {
+  if (dtype.lanes != 1 || (dtype.code != kDLInt && dtype.code != kDLUInt)) return {};
+  return fmt::format("{}{}", dtype.code == kDLInt ? 'i' : 'u', dtype.bits);
+}
+
+/// A tensor of such integers. A pointer that tells no dtype takes it, and one to unsigned integers
+/// of that size; what it is then called is of no use but to be checked.
+TensorView integers(const Arguments& values, std::size_t at, std::size_t index,
+                    const Parameter* type) {
+  DLTensor tensor = *values.raw_tensor(at);
+  const bool is_pointer = type != nullptr && type->kind == Parameter::Kind::kPointer;
+  const auto wanted = !is_pointer ? std::nullopt : type->dtype ? type->dtype : type->signed_dtype;
+  const bool same =
+      wanted && !type->dtype && tensor.dtype.code == kDLUInt && bits(*wanted) == tensor.dtype.bits;
+  if (wanted && !same) {
+    throw_error(ErrorKind::kType,
+                fmt::format("{}: argument {} ({}) dtype: expected {}, got {}\n"
+                            "  hint: convert it to {}; a void* parameter takes any dtype",
+                            values.who(), index + 1, type->text, name(*wanted),
+                            integer_name(tensor.dtype), name(*wanted)));
+  }
+  tensor.dtype = to_dlpack(wanted.value_or(kU8));
+  return named_view(tensor, values.who(), fmt::format("argument {}", index + 1));
+}
+
+Argument tensor_argument(const Arguments& values, std::size_t at, std::size_t index,
+                         const jit::KernelFacts& facts) {
+  const DLDataType dtype = values.raw_tensor(at)->dtype;
+  if (!from_dlpack(dtype) && !integer_name(dtype).empty()) {
+    return integers(values, at, index, type_of(facts, index));
+  }
+  const Parameter* type = type_of(facts, index);
+  EK_CHECK(dtype.code != kDLComplex, ErrorKind::kType,
+           fmt::format("{}: argument {} ({}) dtype: expected real numbers, got complex ones\n"
+                       "  hint: torch.view_as_real(x), or x.view(numpy.float32)",
+                       values.who(), index + 1, type == nullptr ? "pointer" : type->text));
+  return values.tensor(at, fmt::format("argument {}", index + 1));
+}
+
 Argument kernel_argument(const Arguments& values, std::size_t at, std::size_t index,
                          const jit::KernelFacts& facts) {
   const FfiAny& value = values.any(at);
@@ -96,7 +138,7 @@ Argument kernel_argument(const Arguments& values, std::size_t at, std::size_t in
       return value.pointer;
     case jit::kFfiTensorView:
     case jit::kFfiTensorObject:
-      return values.tensor(at, fmt::format("argument {}", index + 1));
+      return tensor_argument(values, at, index, facts);
     default:
       if (const auto bytes = bytes_of(value)) return Argument::bytes_of(*bytes);
       values.wrong(at, fmt::format("argument {}", index + 1),

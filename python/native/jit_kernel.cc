@@ -68,9 +68,9 @@ Device device_of(const std::string& kernel, const Arguments& values) {
   if (given >= 0) return {DeviceKind::kCuda, static_cast<int>(given)};
   bool any = false;
   for (std::size_t at = kFirst; at < values.size(); ++at) {
-    const std::int32_t type = values.any(at).type;
-    if (type != jit::kFfiTensorView && type != jit::kFfiTensorObject) continue;
-    const Device device = values.tensor(at, fmt::format("argument {}", at - kFirst + 1)).device();
+    const DLTensor* tensor = values.raw_tensor(at);
+    if (tensor == nullptr) continue;
+    const Device device = from_dlpack(tensor->device);
     if (device.kind == DeviceKind::kCuda) return device;
     any = true;
   }

@@ -82,18 +82,17 @@ bool Arguments::boolean(std::size_t index, std::string_view name) const {
   return value.integer != 0;
 }
 
-TensorView Arguments::tensor(std::size_t index, std::string_view name) const {
+const DLTensor* Arguments::raw_tensor(std::size_t index) const {
   const FfiAny& value = values_[index];
-  const DLTensor* tensor = nullptr;
-  if (value.type == jit::kFfiTensorView) {
-    tensor = static_cast<const DLTensor*>(value.pointer);
-  } else if (value.type == jit::kFfiTensorObject) {
-    tensor = &static_cast<const jit::FfiTensorObject*>(value.pointer)->tensor;
-  } else if (value.type == jit::kFfiNone) {
-    return {};
-  } else {
-    wrong(index, name, "a tensor or None");
-  }
+  if (value.type == jit::kFfiTensorView) return static_cast<const DLTensor*>(value.pointer);
+  if (value.type != jit::kFfiTensorObject) return nullptr;
+  return &static_cast<const jit::FfiTensorObject*>(value.pointer)->tensor;
+}
+
+TensorView Arguments::tensor(std::size_t index, std::string_view name) const {
+  if (is_none(index)) return {};
+  const DLTensor* tensor = raw_tensor(index);
+  if (tensor == nullptr) wrong(index, name, "a tensor or None");
   return named_view(*tensor, who_, name);
 }
 

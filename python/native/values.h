@@ -46,6 +46,8 @@ class Arguments {
   bool boolean(std::size_t index, std::string_view name) const;
   /// No tensor for None. TypeError also for a dtype or device that einkorn does not have.
   TensorView tensor(std::size_t index, std::string_view name) const;
+  /// As it came, or null for what is no tensor.
+  const DLTensor* raw_tensor(std::size_t index) const;
   /// A Python callable; borrowed.
   void* function(std::size_t index, std::string_view name) const;
   const jit::FfiAny& any(std::size_t index) const { return values_[index]; }

@@ -117,6 +117,10 @@ def test_tensors_without_plain_memory(scale: Any, good: Any) -> None:
     torch = pytest.importorskip("torch")
     with pytest.raises(TypeError, match=r"argument 2 .*plain memory, got one of torch.func"):
         torch.func.vmap(lambda x: scale(good, x, 4))(torch.zeros(2, 4))
+    with pytest.raises(
+        TypeError, match=r"argument 2 \(float const\*\) dtype: expected real .*\n.*hint"
+    ):
+        scale(good, torch.zeros(4, dtype=torch.complex64), 4)
     for wrong in (torch.float32, torch.device("cpu"), torch.nn.Linear(1, 1)):
         with pytest.raises(TypeError, match=r"argument 2 \(float const\*\): expected an array"):
             scale(good, wrong, 4)

@@ -77,6 +77,29 @@ def test_numbers_become_what_the_parameter_is() -> None:
         bits(wide, 0, 256)
 
 
+@pytest.mark.parametrize(
+    ("dtype", "kind"),
+    [
+        ("uint16", "unsigned short"),
+        ("int16", "short"),
+        ("uint32", "unsigned"),
+        ("uint64", "unsigned long"),
+    ],
+)
+def test_integers_without_a_dtype_of_einkorn(dtype: str, kind: str) -> None:
+    x = np.full(1, 2**15 - 1, dtype)
+    cpu(f"twice<{kind}>")(x)
+    assert x[0] == np.array(2**15 - 1, dtype) * np.array(2, dtype)
+    cpu("clear")(x, x.nbytes)
+    assert x[0] == 0
+    short = f"{dtype[0]}{x.itemsize * 8}"
+    for other, expected in (("float", "f32"), ("int", "i32"), ("long", "i64")):
+        with pytest.raises(
+            TypeError, match=rf"argument 1 .* dtype: expected {expected}, got {short}"
+        ):
+            cpu(f"twice<{other}>")(x)
+
+
 def test_null_addresses_structs_and_references() -> None:
     count = cpu("count_nulls")
     out = np.zeros(1, np.int64)
