@@ -137,10 +137,14 @@ _EXPECTED = {
     "other": f"{_ARRAY}, a number, None, ctypes.c_void_p, or a struct as bytes or ctypes.Structure",
 }
 
-_READ_HINT = (
-    "\n  hint: a parameter that is only read is a pointer to const, of a kernel that is not "
-    'extern "C"'
-)
+
+def _read_hint(passing: Passing) -> str:
+    if passing.parameters is None:
+        return "\n  hint: an exported function does not tell what it only reads"
+    return (
+        "\n  hint: a parameter that is only read is a pointer to const, of a kernel that is not "
+        'extern "C"'
+    )
 
 
 def _torch(passing: Passing, index: int, one: Any) -> Any:
@@ -180,7 +184,8 @@ def _numpy(passing: Passing, index: int, one: Any) -> Any:
     if not one.flags.writeable and not passing.only_read(index):
         raise ValueError(
             f"{passing.argument(index)}: expected an array that can be written, got a read-only "
-            f"one of shape {one.shape}, {one.dtype}{_READ_HINT}; numpy.array(...) makes a copy"
+            f"one of shape {one.shape}, {one.dtype}{_read_hint(passing)}; numpy.array(...) "
+            "makes a copy"
         )
     return _dlpack.exported(one, who=passing.argument(index))
 
@@ -213,7 +218,8 @@ def _jax(passing: Passing, index: int, one: Any) -> Any:
     if not passing.only_read(index):
         raise TypeError(
             f"{passing.argument(index)}: expected an array that can be written, got one of JAX, "
-            f"whose arrays cannot{_READ_HINT}; outputs are arrays of NumPy, PyTorch or CuPy"
+            f"whose arrays cannot{_read_hint(passing)}; outputs are arrays of NumPy, "
+            "PyTorch or CuPy"
         )
     one.block_until_ready()
     # XLA may use the memory for something else as soon as the caller lets go of the array.

@@ -1,14 +1,12 @@
 """Kernels of one's own, compiled: what einkorn.jit.load gives."""
 
 import difflib
-import json
-import pathlib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Never, NoReturn
 
 from ._jit_apart import apart, is_compiling
-from ._jit_arguments import Parameter, Passing
+from ._jit_arguments import Passing
+from ._jit_compiled import Compiled, Handle, outside
 from ._jit_launch import PREPARE, SETTINGS, WAIT, Dims, head
 
 
@@ -20,8 +18,6 @@ def _run_apart(one: Any, arguments: tuple[Any, ...], settings: tuple[Any, ...]) 
     return one._run(arguments, settings)
 
 
-_apart = apart("einkorn.jit: ask for facts, and prepare(), outside of the compiled function")
-
 # PyTorch's own function once it is there, which is faster.
 _is_compiling: Callable[[], bool] = is_compiling
 
@@ -32,72 +28,7 @@ def meet_torch(torch: Any) -> None:
     _is_compiling = torch.compiler.is_compiling
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """One kernel of an artifact, and what it takes of a multiprocessor (0 for the CPU's)."""
-
-    expression: str  #: as asked for: "k<float, 4>"
-    lowered: str  #: its mangled name
-    registers: int  #: per thread
-    static_smem: int  #: bytes per block
-    stack_bytes: int  #: local memory frame per thread
-    spill_stores: int  #: bytes per thread
-    spill_loads: int  #: bytes per thread
-
-    @property
-    def spills(self) -> int:
-        """Bytes per thread, stored and loaded."""
-        return self.spill_stores + self.spill_loads
-
-
-class Compiled:
-    """What one compilation gave."""
-
-    def __init__(self, name: str, program: Any) -> None:
-        facts = json.loads(program("facts", ""))
-        self._program = program
-        self.name = name
-        self.target: str = facts["target"]  #: "cuda", "cpu" or "ffi"
-        self.compiler: str = facts["compiler"]  #: "nvrtc 13.0"
-        self.compile_ms: float = facts["compile_ms"]  #: of the compilation, whoever ran it
-        self.key: str = facts["key"]  #: in the cache: 64 hexadecimal digits
-        self.log: str = facts["log"]  #: the compiler's whole output
-        self.entries = tuple(Entry(**one) for one in facts["entries"])
-        self.functions: tuple[str, ...] = tuple(facts["functions"])  #: of an "ffi" module
-
-    def __repr__(self) -> str:
-        shown = ", ".join(one.expression for one in self.entries) or ", ".join(self.functions)
-        return f"<einkorn {self.target} code {self.name}: {shown}, by {self.compiler}>"
-
-    @property
-    @_apart
-    def image(self) -> bytes:
-        """A cubin, or a shared object."""
-        return bytes(self._program("image", ""))
-
-    @_apart
-    def save(self, path: str | pathlib.Path) -> None:
-        """Writes the image to a file."""
-        pathlib.Path(path).write_bytes(self.image)
-
-    @_apart
-    def parameters(self, expression: str | None = None) -> tuple[Parameter, ...]:
-        """Those of an entry, or of the only one. ValueError: no such entry, several and none named.
-
-        RuntimeError for the CPU's: they cannot be loaded here.
-        """
-        if expression is None:
-            if len(self.entries) != 1:
-                raise ValueError(
-                    f"jit: {self.name}: entry: expected one of {len(self.entries)} named, got none"
-                )
-            expression = self.entries[0].expression
-        return tuple(
-            Parameter(**one) for one in json.loads(self._program("parameters", expression))
-        )
-
-
-class Kernel:
+class Kernel(Handle):
     """What kernels of the GPU and of the CPU have in common."""
 
     def __init__(self, compiled: Compiled, expression: str) -> None:
@@ -112,17 +43,19 @@ class Kernel:
         return f"<einkorn {self.compiled.target} kernel {self.entry.expression}({types})>"
 
 
-def _no_keywords(kernel: Kernel, given: Mapping[str, Any], known: Sequence[str]) -> NoReturn:
-    wrong = next(iter(given))
+def _order(kernel: Kernel) -> str:
     types = ", ".join(one.type or f"{one.bytes} bytes" for one in kernel.parameters)
-    hint = f"arguments stand in the kernel's order: ({types})"
+    return f"the kernel's order: ({types})"
+
+
+def _no_keywords(who: str, given: Mapping[str, Any], known: Sequence[str], order: str) -> NoReturn:
+    wrong = next(iter(given))
+    hint = f"arguments stand in {order}"
     if wrong == "stream":
-        hint = "it is launched on the current stream of the arrays' framework"
+        hint = "the current stream of the arrays' framework is used"
     elif close := difflib.get_close_matches(wrong, known, 1):
         hint = f"did you mean {close[0]}=?"
-    raise TypeError(
-        f"{kernel.entry.expression}: expected no argument by the name '{wrong}'\n  hint: {hint}"
-    )
+    raise TypeError(f"{who}: expected no argument by the name '{wrong}'\n  hint: {hint}")
 
 
 class CudaKernel(Kernel):
@@ -164,7 +97,7 @@ class CudaKernel(Kernel):
             RuntimeError: A tensor that requires a gradient; no GPU; the driver refuses.
         """
         if wrong:
-            _no_keywords(self, wrong, SETTINGS)
+            _no_keywords(self.entry.expression, wrong, SETTINGS, _order(self))
         settings = (grid, block, smem, cluster, pdl, cooperative, device)
         if _is_compiling():
             _run_apart(self, arguments, settings)
@@ -179,7 +112,7 @@ class CudaKernel(Kernel):
             self._function, head(self.entry.expression, WAIT if passing.wait else 0, *settings)
         )
 
-    @_apart
+    @outside
     def prepare(
         self, *, block: Dims, smem: int = 0, cluster: Dims | None = None, device: int = 0
     ) -> None:
@@ -190,7 +123,7 @@ class CudaKernel(Kernel):
         who = self.entry.expression
         self._function(*head(who, PREPARE, 1, block, smem, cluster, False, False, device))
 
-    @_apart
+    @outside
     def as_custom_op(
         self,
         name: str,
@@ -236,7 +169,7 @@ class CpuKernel(Kernel):
         """Calls it, the interpreter's lock released. Arguments and errors as a CudaKernel's;
         RuntimeError also for an exception that the function throws."""
         if wrong:
-            _no_keywords(self, wrong, ())
+            _no_keywords(self.entry.expression, wrong, (), _order(self))
         if _is_compiling():
             _run_apart(self, arguments, ())
         else:
@@ -247,7 +180,7 @@ class CpuKernel(Kernel):
     def _run(self, arguments: tuple[Any, ...], _: tuple[Any, ...]) -> None:
         Passing(self.entry.expression, arguments, self.parameters).call(self._function)
 
-    @_apart
+    @outside
     def as_custom_op(
         self, name: str, *, arguments: Sequence[str], mutates: Sequence[str] | None = None
     ) -> Any:
@@ -260,7 +193,7 @@ class CpuKernel(Kernel):
         return custom_op(self, name, arguments, mutates, run, "cpu")
 
 
-class FfiFunction:
+class FfiFunction(Handle):
     """A function that a module exports by TVM_FFI_DLL_EXPORT_TYPED_FUNC."""
 
     def __init__(self, module: str, name: str, function: Any) -> None:
@@ -271,19 +204,21 @@ class FfiFunction:
     def __repr__(self) -> str:
         return f"<einkorn function {self._who}>"
 
-    def __call__(self, *arguments: Any) -> Any:
+    def __call__(self, *arguments: Any, **wrong: Never) -> Any:
         """Calls it with the current stream of the arguments' framework as tvm-ffi's.
 
         It tells nothing of what it writes: arrays of JAX and read-only ones of NumPy are refused.
         Errors are those that it raises.
         """
+        if wrong:
+            _no_keywords(self._who, wrong, (), "the function's order")
         return _run_apart(self, arguments, ()) if _is_compiling() else self._run(arguments, ())
 
     def _run(self, arguments: tuple[Any, ...], _: tuple[Any, ...]) -> Any:
         return Passing(self._who, arguments, None).call(self._function)
 
 
-class FfiModule:
+class FfiModule(Handle):
     """Host and device code in one source; its functions are attributes."""
 
     def __init__(self, compiled: Compiled) -> None:

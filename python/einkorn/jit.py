@@ -14,16 +14,9 @@ from typing import Any, TypedDict, Unpack, overload
 
 from ._jit_apart import apart, constant
 from ._jit_arguments import Parameter
+from ._jit_compiled import Compiled, Entry
 from ._jit_failures import told_of
-from ._jit_kernels import (
-    Compiled,
-    CpuKernel,
-    CudaKernel,
-    Entry,
-    FfiFunction,
-    FfiModule,
-    meet_torch,
-)
+from ._jit_kernels import CpuKernel, CudaKernel, FfiFunction, FfiModule, meet_torch
 from ._jit_request import check_settings, request, shown
 from ._jit_templates import expression
 from ._native import library

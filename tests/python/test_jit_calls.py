@@ -1,6 +1,8 @@
 """einkorn.jit: calls of kernels for the CPU, with NumPy and JAX."""
 
+import copy
 import ctypes
+import pickle
 import struct
 from typing import Any
 
@@ -115,6 +117,16 @@ def test_null_addresses_structs_and_references() -> None:
         cpu("take_pair")(result, b"1234")
     cpu("take_reference")(result, np.full(1, 4, np.float32))
     assert result[0] == 8
+
+
+def test_copies_are_the_same_object(scale: Any) -> None:
+    holder = {"kernel": scale, "compiled": scale.compiled}
+    copied = copy.deepcopy(holder)
+    assert copied["kernel"] is scale and copied["compiled"] is scale.compiled
+    assert copy.copy(scale) is scale
+    for one in (scale, scale.compiled):
+        with pytest.raises(TypeError, match=r"(?s)^<einkorn cpu .*pickled.*hint: load it in each"):
+            pickle.dumps(one)
 
 
 def test_exceptions_of_a_function() -> None:

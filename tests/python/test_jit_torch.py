@@ -1,5 +1,6 @@
 """einkorn.jit with PyTorch: tensors, torch.compile, operators, and launches where a GPU is."""
 
+import copy
 import shutil
 from typing import Any
 
@@ -175,6 +176,11 @@ def test_host_and_device_code(torch: Any, no_inductor: str) -> None:
     torch.compile(lambda x: module.fill(x, 2.0), backend=no_inductor)(tensor)
     assert tensor.tolist() == [2, 2]
     assert module.greet("you") == "hello you"
+    assert copy.deepcopy(module) is module
+    with pytest.raises(TypeError, match=r"module: fill: .*name 'out'\n  hint: .*function's order"):
+        module.fill(out=out, value=1.0)
+    with pytest.raises(ValueError, match="parameters: expected kernels, got a module"):
+        module.compiled.parameters("fill")
     with pytest.raises(ValueError, match="out rank: expected 1, got 2"):
         module.fill(torch.zeros(1, 1), 0.0)
     with pytest.raises(AttributeError, match=r"got 'missing'\n  exported: fill, greet"):
