@@ -36,12 +36,6 @@ def apart(reason: str) -> Callable[[Callable[_P, _R]], Callable[_P, _R]]:
     return mark
 
 
-def constant(function: Callable[_P, _R]) -> Callable[_P, _R]:
-    """What the same arguments always give: torch.compile asks once, while it traces."""
-    function._dynamo_marked_constant = True  # type: ignore[attr-defined]
-    return function
-
-
 def is_compiling() -> bool:
     """Whether torch.compile traces now."""
     compiler = getattr(sys.modules.get("torch"), "compiler", None)  # None: not imported, or not yet

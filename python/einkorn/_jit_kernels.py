@@ -48,6 +48,7 @@ def _order(kernel: Kernel) -> str:
     return f"the kernel's order: ({types})"
 
 
+@outside
 def _no_keywords(who: str, given: Mapping[str, Any], known: Sequence[str], order: str) -> NoReturn:
     wrong = next(iter(given))
     hint = f"arguments stand in {order}"

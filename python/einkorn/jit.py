@@ -12,7 +12,7 @@ import threading
 from collections.abc import Sequence
 from typing import Any, TypedDict, Unpack, overload
 
-from ._jit_apart import apart, constant
+from ._jit_apart import apart
 from ._jit_arguments import Parameter
 from ._jit_compiled import Compiled, Entry
 from ._jit_failures import told_of
@@ -38,7 +38,9 @@ __all__ = [
 
 Path = str | os.PathLike[str]
 
-_apart = apart("einkorn.jit: compile and load kernels outside of the compiled function")
+_apart = apart(
+    "einkorn.jit: compile and load kernels, and name them, outside of the compiled function"
+)
 
 
 class Settings(TypedDict, total=False):
@@ -51,7 +53,7 @@ class Settings(TypedDict, total=False):
     time_limit: float  #: seconds, for compilers in a process of their own; 0: the compiler's own
 
 
-@constant
+@_apart
 def template(name: str, *arguments: Any) -> str:
     """The expression of a template's instance: template("k", 4, "f32") is "k<4, float>".
 

@@ -38,17 +38,25 @@ def registered(x):
 def names(x):
     return x + len(jit.template("k", x.dtype, 4, "f32", None))  # k<float, 4, float, einkorn::none>
 
+def fails(x):  # its error is its own, which the function may catch
+    try:
+        jit.load("k", cpp_source=SOURCE, entry="k", template=(0.5,))
+    except TypeError as error:
+        assert "template argument 1 of k" in str(error)
+        return x + 1
+    return x
+
 def compiled(function, **settings):
     torch._dynamo.reset()
     return torch.compile(function, backend="aot_eager", **settings)(torch.zeros(2)).tolist()
 
 warnings.simplefilter("error")
 expected = {loads: [8, 2], loads_a_file: [3, 3], compiles: [4, 4], counts: [1, 1],
-            registered: [7, 1], names: [33, 33]}
+            registered: [7, 1], names: [33, 33],
+            fails: [1, 1]}
 for function, result in expected.items():
     assert compiled(function) == result, function
-assert compiled(names, fullgraph=True) == [33, 33]
-for function in (loads, compiles, counts):
+for function in (loads, compiles, counts, names):
     try:
         compiled(function, fullgraph=True)
     except Exception as error:

@@ -83,6 +83,11 @@ def test_a_plain_call_under_compile_raises_its_own_error(
     step = torch.compile(lambda x: scale(x, x.double(), 1), backend=no_inductor)
     with pytest.raises(TypeError, match="expected f32, got f64"):
         step(torch.zeros(1))
+    step = torch.compile(lambda x: scale(x, x, 1, gird=1), backend=no_inductor)
+    with pytest.raises(
+        TypeError, match="^scale<float, 3>: expected no argument by the name 'gird'"
+    ):
+        step(torch.zeros(1))
 
 
 def test_a_custom_op_is_traced_whole(torch: Any, scale: Any, no_inductor: str) -> None:
