@@ -1,7 +1,9 @@
 """What goes before the arguments of a launch, each checked under its own name."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
+
+from ._jit_request import is_list
 
 #: A size of one to three dimensions.
 Dims = int | Sequence[int]
@@ -31,10 +33,7 @@ def _dims(size: Dims, what: str, who: str) -> tuple[int, int, int]:
             return (x, y, 1)
     if (index := _index(size)) is not None:
         return (_size(index, what, who), 1, 1)
-    is_list = isinstance(size, tuple | list) or (
-        isinstance(size, Iterable) and not isinstance(size, str)
-    )
-    sizes = [_index(one) for one in size] if is_list else []  # type: ignore[union-attr]
+    sizes = [_index(one) for one in size] if is_list(size) else []  # type: ignore[union-attr]
     if not 1 <= len(sizes) <= 3 or None in sizes:
         raise TypeError(f"{who}: {what}: expected one to three integers, got {size!r}")
     return tuple(_size(one, what, who) for one in (*sizes, 1, 1)[:3])  # type: ignore[return-value]

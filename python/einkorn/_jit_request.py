@@ -51,14 +51,15 @@ def check_settings(function: str, known: Sequence[str], settings: Mapping[str, A
         )
 
 
-def _is_list(one: Any) -> bool:
+def is_list(one: Any) -> bool:
+    """A text is none, as its letters are not meant."""
     if isinstance(one, list | tuple):
         return True
     return isinstance(one, Iterable) and not isinstance(one, str | bytes | os.PathLike)
 
 
 def _texts(what: str, texts: Any) -> list[str]:
-    if not _is_list(texts):
+    if not is_list(texts):
         hint = f"\n  hint: [{texts!r}]" if isinstance(texts, str | os.PathLike) else ""
         raise TypeError(f"jit: {what}: expected a list of texts, got {shown(texts)}{hint}")
     return [_text(what, one) for one in texts]
@@ -138,7 +139,7 @@ def _entries(who: str, entries: Sequence[Any], needed: bool) -> list[str]:
                 f"jit: {who}: expected the expression of a kernel as text, got {shown(one)}"
                 + (
                     "\n  hint: load gives one kernel, compile() takes several"
-                    if _is_list(one)
+                    if is_list(one)
                     else ""
                 )
             )

@@ -6,6 +6,7 @@ from typing import Any
 import torch
 
 from ._jit_kernels import Kernel
+from ._jit_request import is_list
 
 
 def _schema_type(kernel: Kernel, index: int, optional: bool) -> str:
@@ -33,9 +34,10 @@ def _checked_name(who: str, name: Any) -> str:
 
 
 def _texts(who: str, what: str, texts: Any) -> list[str]:
-    if not isinstance(texts, list | tuple) or not all(isinstance(one, str) for one in texts):
+    names = list(texts) if is_list(texts) else [None]
+    if not all(isinstance(one, str) for one in names):
         raise TypeError(f"{who}: {what}: expected a list of names, got {texts!r}")
-    return list(texts)
+    return names
 
 
 def _checked_names(kernel: Kernel, arguments: Sequence[str]) -> tuple[list[str], list[bool]]:

@@ -17,7 +17,7 @@ from ._jit_arguments import Parameter
 from ._jit_compiled import Compiled, Entry
 from ._jit_failures import told_of
 from ._jit_kernels import CpuKernel, CudaKernel, FfiFunction, FfiModule, meet_torch
-from ._jit_request import check_settings, request, shown
+from ._jit_request import check_settings, is_list, request, shown
 from ._jit_templates import expression
 from ._native import library
 
@@ -107,7 +107,7 @@ def compile(
         "ffi_source": ffi_source,
     }
     check_settings("compile", ("entry",), settings)
-    entries = tuple(entry) if isinstance(entry, list | tuple) else (entry,)
+    entries = tuple(entry) if is_list(entry) else (entry,)
     return _compiled(name, request(name, sources, entries, **settings))
 
 
@@ -215,7 +215,7 @@ def load(
 
 
 def _expression(name: str, entry: str | None, arguments: Any) -> str:
-    if not isinstance(arguments, list | tuple):
+    if not is_list(arguments):
         raise TypeError(
             f"jit: {name}: template: expected a list of arguments, got {shown(arguments)}\n"
             f"  hint: template=({arguments!r},)"

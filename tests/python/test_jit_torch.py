@@ -85,7 +85,7 @@ def test_a_plain_call_under_compile_raises_its_own_error(
         step(torch.zeros(1))
     step = torch.compile(lambda x: scale(x, x, 1, gird=1), backend=no_inductor)
     with pytest.raises(
-        TypeError, match="^scale<float, 3>: expected no argument by the name 'gird'"
+        TypeError, match=r"^scale<float, 3>: expected no argument by the name 'gird'"
     ):
         step(torch.zeros(1))
 
