@@ -34,7 +34,7 @@ def _checked_name(who: str, name: Any) -> str:
 
 
 def _texts(who: str, what: str, texts: Any) -> list[str]:
-    names = list(texts) if is_list(texts) else [None]
+    names: list[Any] = list(texts) if is_list(texts) else [None]
     if not all(isinstance(one, str) for one in names):
         raise TypeError(f"{who}: {what}: expected a list of names, got {texts!r}")
     return names
