@@ -11,9 +11,9 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
-#include "python/native/cpu_entry.h"
 #include "python/native/jit_arguments.h"
 #include "python/native/jit_kernel.h"
+#include "src/jit/cpu_entry.h"
 #include "src/jit/diagnostics.h"
 #include "src/jit/ffi_module.h"
 #include "src/jit/loaded_object.h"
@@ -44,8 +44,9 @@ jit::Target target_of(const std::string& name) {
 void add_entry_functions(jit::Request& request) {
   std::vector<std::string> symbols;
   symbols.reserve(request.instantiate.size());
-  for (std::size_t i = 0; i < request.instantiate.size(); ++i) symbols.push_back(entry_symbol(i));
-  request.source += '\n' + entry_functions(request.instantiate);
+  for (std::size_t i = 0; i < request.instantiate.size(); ++i)
+    symbols.push_back(jit::entry_symbol(i));
+  request.source += '\n' + jit::entry_functions(request.instantiate);
   request.instantiate = symbols;
 }
 
@@ -162,7 +163,7 @@ jit::FfiAny image_of(const Compiled& self) {
 std::string parameters_of(const Compiled& self, std::string_view expression) {
   const std::size_t index = index_of(self, expression);
   if (self.target == jit::Target::kCpu) {
-    return parameters_json(CpuEntry(self.program, index, expression).facts());
+    return parameters_json(jit::CpuEntry(self.program, index, expression).facts());
   }
   const std::string& lowered = self.program->entries.at(index).lowered;
   return parameters_json(*jit::kernel_facts(self.program.artifact(), lowered));

@@ -8,9 +8,9 @@
 #include <einkorn/cuda.h>
 #include <fmt/format.h>
 
-#include "python/native/cpu_entry.h"
 #include "python/native/jit_arguments.h"
 #include "python/native/values.h"
+#include "src/jit/cpu_entry.h"
 
 namespace einkorn::python {
 namespace {
@@ -104,7 +104,7 @@ int call_cuda(void* self, const jit::FfiAny* values, std::int32_t count, jit::Ff
 
 struct CpuCall {
   std::string expression;
-  CpuEntry entry;
+  jit::CpuEntry entry;
 };
 
 int call_cpu(void* self, const jit::FfiAny* values, std::int32_t count, jit::FfiAny* result) {
@@ -134,7 +134,7 @@ jit::FfiAny cuda_kernel_function(const jit::Program& program, const std::string&
 jit::FfiAny cpu_kernel_function(const jit::Program& program, std::size_t index,
                                 const std::string& expression) {
   return function_result(
-      std::make_unique<CpuCall>(CpuCall{expression, CpuEntry(program, index, expression)}),
+      std::make_unique<CpuCall>(CpuCall{expression, jit::CpuEntry(program, index, expression)}),
       &call_cpu);
 }
 

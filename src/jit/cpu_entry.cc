@@ -11,7 +11,8 @@ namespace {
 using Describe = void(const char** type, const int** bytes, int* count);
 
 // A reference is passed as its address, like a pointer. typeid gives the type as the C++ ABI
-// mangles it, which is what signatures of GPU kernels are read from as well.
+// mangles it, which is what signatures of GPU kernels are read from as well. What #line names is
+// the file of errors; of an entry's own, Python tells them by its expression.
 constexpr const char* kCommon = R"(
 #line 1 "entry"
 #include <cstddef>
@@ -33,7 +34,7 @@ A take(void* value) {
 
 template <class R, class... A>
 struct Function {
-  static_assert(std::is_void_v<R>, "a kernel returns void: it writes through its pointers");
+  static constexpr bool kReturnsVoid = std::is_void_v<R>;
   static constexpr int kCount = sizeof...(A);
   static constexpr int kBytes[sizeof...(A) + 1] = {
       static_cast<int>(std::is_reference_v<A> ? sizeof(void*) : sizeof(A))..., 0};
@@ -64,9 +65,11 @@ inline int say(const char* text, char* message, std::size_t size) {
 
 std::string entry_function(std::size_t index, const std::string& expression) {
   return fmt::format(R"(
+#line 1 "{symbol}"
 extern "C" [[gnu::visibility("default")]] void {symbol}_type(const char** type, const int** bytes,
                                                              int* count) {{
   using Function = decltype(einkorn_entry::of(&{expression}));
+  static_assert(Function::kReturnsVoid, "a kernel returns void: it writes through its pointers");
   *type = Function::type();
   *bytes = Function::kBytes;
   *count = Function::kCount;
