@@ -135,6 +135,13 @@ int parse_and_run(std::span<char*> arguments) {
   return run_named(arguments.subspan(1));
 }
 
+/// A value that the user gave by a variable, wherever it was read: those messages begin with its
+/// name.
+bool is_of_environment(const Error& error) {
+  return error.kind() == ErrorKind::kValue &&
+         std::string_view(error.what()).starts_with("EINKORN_");
+}
+
 }  // namespace
 
 int command(int argc, char** argv) {
@@ -145,6 +152,7 @@ int command(int argc, char** argv) {
     return exit.status();
   } catch (const Error& error) {
     fmt::print(stderr, "einkorn: error: {}\n", error.what());
+    if (is_of_environment(error)) return kBadUsage;
     return error.kind() == ErrorKind::kNotImplemented ? kNothingRan : kFailed;
   } catch (const Interrupted&) {
     return kInterrupted;

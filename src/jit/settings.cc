@@ -41,7 +41,8 @@ std::uint64_t parse_bytes(const std::string& variable, const std::string& text) 
   EK_CHECK(error == std::errc() && unit_ok &&
                value <= (std::numeric_limits<std::uint64_t>::max() >> (unit_ok ? shift : 0)),
            ErrorKind::kValue,
-           fmt::format("{}: expected bytes such as 512M or 10G, got \"{}\"", variable, text));
+           fmt::format("{}: expected bytes such as 512M or 10G (units: K, M, G, T), got \"{}\"",
+                       variable, text));
   return value << shift;
 }
 

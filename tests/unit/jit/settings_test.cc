@@ -49,8 +49,10 @@ TEST(Settings, ValuesThatMeanNothing) {
   for (const auto& [name, value, text] :
        {std::tuple("EINKORN_JIT", "yes", "expected on, cache-only or off, got \"yes\""),
         std::tuple("EINKORN_CACHE_TRUST", "true", "expected 0 or 1, got \"true\""),
-        std::tuple("EINKORN_CACHE_MAX", "10 GB", "expected bytes such as 512M or 10G"),
-        std::tuple("EINKORN_CACHE_MAX", "99999999999T", "expected bytes such as 512M or 10G")}) {
+        std::tuple("EINKORN_CACHE_MAX", "10 GB",
+                   "expected bytes such as 512M or 10G (units: K, M, G, T)"),
+        std::tuple("EINKORN_CACHE_MAX", "99999999999T",
+                   "expected bytes such as 512M or 10G (units: K, M, G, T)")}) {
     const test::Variable set(name, value);
     EXPECT_THAT(test::error_text([] { Settings::from_environment(); }),
                 HasSubstr(std::string("ValueError: ") + name + ": " + text));
