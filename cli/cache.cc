@@ -19,19 +19,36 @@ namespace einkorn::cli {
 namespace {
 
 /// Exit(kFailed) when there is none.
-std::string usable_root() {
-  std::string root = jit::cache_root();
-  if (root.empty()) {
+jit::CacheStatus usable_cache() {
+  jit::CacheStatus cache = jit::cache_status();
+  if (cache.root.empty()) {
     throw Exit(kFailed,
                "cache: expected a folder, got none that can be used\n"
                "  hint: EINKORN_CACHE_DIR names one");
   }
-  return root;
+  return cache;
 }
 
-jit::CacheStatus usable_cache() {
-  usable_root();
-  return jit::cache_status();
+/// Exit(kFailed) for one that can only be read.
+jit::CacheStatus writable_cache() {
+  jit::CacheStatus cache = usable_cache();
+  if (!cache.read_only.empty()) {
+    throw Exit(kFailed, fmt::format("cache: {}: expected a folder that can be written to, got one "
+                                    "that is only read from: {}\n"
+                                    "  hint: EINKORN_CACHE_DIR names another",
+                                    cache.root, cache.read_only));
+  }
+  return cache;
+}
+
+/// Ends a verb that has shown what there is: Exit(kFailed) when it could not see all of it.
+int status_of(const jit::CacheStatus& cache) {
+  if (cache.unreadable.empty()) return kAllWell;
+  std::string message = "cache: not all of it can be read, so that there may be more than is shown";
+  for (const jit::Unsound& one : cache.unreadable) {
+    message += fmt::format("\n    {}: {}", one.path, one.reason);
+  }
+  throw Exit(kFailed, message + "\n  hint: its owner may chmod it, or clear it");
 }
 
 std::string utc(std::chrono::system_clock::time_point time) {
@@ -93,12 +110,13 @@ std::string rows_text(const std::vector<Row>& rows) {
 }  // namespace
 
 int cache_ls(const CacheOptions& options) {
-  const std::vector<Row> rows = rows_of(usable_root());
-  if (!options.json) return print(rows_text(rows)), kAllWell;
+  const jit::CacheStatus cache = usable_cache();
+  const std::vector<Row> rows = rows_of(cache.root);
+  if (!options.json) return print(rows_text(rows)), status_of(cache);
   Json out = Json::array();
   for (const Row& row : rows) out.push_back(row_json(row));
   print_json(out);
-  return kAllWell;
+  return status_of(cache);
 }
 
 int cache_stat(const CacheOptions& options) {
@@ -109,12 +127,16 @@ int cache_stat(const CacheOptions& options) {
                 {"entries", cache.entries},
                 {"bytes", cache.bytes},
                 {"max_bytes", cache.max_bytes},
+                {"read_only", cache.read_only.empty() ? Json() : Json(cache.read_only)},
+                {"also_read", cache.also_read},
                 {"packs", cache.packs}});
   } else {
     print(fmt::format("root     {}\nkernels  {}\nsize     {:.1f} MiB of at most {:.0f} MiB\n",
                       cache.root, cache.entries, mib(cache.bytes), mib(cache.max_bytes)));
+    if (!cache.read_only.empty()) print(fmt::format("writes   none: {}\n", cache.read_only));
+    for (const std::string& root : cache.also_read) print(fmt::format("reads    {} too\n", root));
   }
-  return kAllWell;
+  return status_of(cache);
 }
 
 int cache_verify(const CacheOptions& options) {
@@ -128,30 +150,35 @@ int cache_verify(const CacheOptions& options) {
   } else {
     for (const jit::Unsound& one : bad) print(fmt::format("{}: {}\n", one.path, one.reason));
     print(fmt::format("{} kernels, {} unsound\n", cache.entries, bad.size()));
+    if (!bad.empty()) print("hint: einkorn cache gc removes what is unsound\n");
   }
   return bad.empty() ? kAllWell : kFailed;
 }
 
 int cache_gc(const CacheOptions& options) {
-  const jit::CacheStatus cache = usable_cache();
+  const jit::CacheStatus cache = writable_cache();
   const std::uint64_t room = options.max_bytes.empty() ? cache.max_bytes : as_usage([&] {
     return jit::parse_bytes("--max", options.max_bytes);
   });
-  const jit::Collected done = jit::collect_garbage(cache.root, room);
+  const jit::Collected unsound = jit::remove_unsound(cache.root);
+  jit::Collected done = jit::collect_garbage(cache.root, room);
+  done.removed += unsound.removed;
+  done.freed += unsound.freed;
   if (options.json) {
     print_json({{"root", cache.root},
                 {"removed", done.removed},
+                {"unsound", unsound.removed},
                 {"freed_bytes", done.freed},
                 {"left_bytes", done.left}});
   } else {
     print(fmt::format("{} kernels removed, {:.1f} MiB; {:.1f} MiB left\n", done.removed,
                       mib(done.freed), mib(done.left)));
   }
-  return kAllWell;
+  return status_of(cache);
 }
 
 int cache_clear(const CacheOptions& options) {
-  const jit::CacheStatus cache = usable_cache();
+  const jit::CacheStatus cache = writable_cache();
   if (const std::string reason = jit::clear_store(cache.root); !reason.empty()) {
     throw Exit(kFailed, fmt::format("cache: {}: could not be cleared: {}", cache.root, reason));
   }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <functional>
 #include <set>
 
@@ -12,18 +13,37 @@
 #include "src/core/file.h"
 #include "src/core/warning.h"
 #include "src/jit/cache_root.h"
+#include "src/jit/failure.h"
 #include "src/jit/include_options.h"
 #include "src/jit/key_lock.h"
 #include "src/jit/known_compilers.h"
 #include "src/jit/program_version.h"
 #include "src/jit/service_job.h"
+#include "src/jit/time_limit.h"
 
 namespace einkorn::jit {
 namespace {
 
-// How long another process's compile of the same key is waited for. Longer than any but the
-// heaviest templates take; then the work is done twice, which is only slow.
-constexpr std::chrono::minutes kLockWait{10};
+// Seconds that another process's compile of the same key is waited for, where no time limit says
+// how long one may take. Then the work is done twice, which is only slow.
+constexpr double kLockWait = 300;
+constexpr double kLongestLockWait = 24 * 3600;
+
+/// No longer than a compilation may take.
+std::chrono::milliseconds lock_wait(const CompileInputs& inputs) {
+  const double seconds = std::min(time_limit_of(inputs, kLockWait), kLongestLockWait);
+  return std::chrono::milliseconds(std::llround(seconds * 1000));
+}
+
+KeyLock::Tell tell_of_wait(const CompileInputs& inputs) {
+  return [&inputs](pid_t holder) {
+    const std::string who =
+        holder > 0 ? fmt::format("process {}", holder) : std::string("another process");
+    warn_once(fmt::format("jit: {}: {} compiles the same kernel; waiting for it, at most {:g} s",
+                          shown_name(inputs), who,
+                          std::chrono::duration<double>(lock_wait(inputs)).count()));
+  };
+}
 
 /// The key of an artifact by a compiler that also read these files. Nothing when one is gone.
 std::optional<KeyParts> with_dependencies(KeyParts parts, const std::vector<std::string>& paths) {
@@ -169,9 +189,10 @@ bool Service::compile_with(Job& job, std::size_t index) {
   Compiler& compiler = *job.usable[index];
   Store* disk = store();
   std::optional<KeyLock> lock;
-  if (disk != nullptr) {
+  if (disk != nullptr && disk->read_only().empty()) {
     const Clock::time_point start = Clock::now();
-    lock.emplace(disk->lock_file(), key_of(key_parts(job.inputs, compiler.identity())), kLockWait);
+    lock.emplace(disk->lock_file(), key_of(key_parts(job.inputs, compiler.identity())),
+                 lock_wait(job.inputs), tell_of_wait(job.inputs));
     if (lock->waited()) {
       job.note("lock", lock->held() ? "waited for another process" : "waited in vain", start);
     }
@@ -208,6 +229,14 @@ void Service::publish(Job& job, Compiler& compiler, const Outcome& outcome) {
   job.outcome = {.artifact = artifact};
   if (disk == nullptr) return;
   const Clock::time_point start = Clock::now();
+  if (!disk->read_only().empty()) {
+    job.note("store", "not published: only read from: " + disk->read_only(), start);
+    warn_once(
+        fmt::format("the cache {} is only read from, what it lacks is kept in memory: {}\n"
+                    "  hint: EINKORN_CACHE_DIR names another",
+                    disk->root(), disk->read_only()));
+    return;
+  }
   trouble = disk->publish(key, job.inputs.arch, *artifact, parts);
   if (trouble.empty()) trouble = keep_identity(disk->root(), compiler.name(), parts.compiler);
   if (trouble.empty() && compiler.reads_disk()) {
@@ -224,8 +253,11 @@ Store* Service::store() {
   std::call_once(store_once_, [&] {
     const CacheRoot found = find_cache_root(settings_, /*make=*/true);
     if (!found.path.empty()) {
-      store_ = std::make_unique<Store>(StoreOptions{
-          .root = found.path, .max_bytes = settings_.max_bytes, .trust = settings_.trust});
+      store_ = std::make_unique<Store>(StoreOptions{.root = found.path,
+                                                    .max_bytes = settings_.max_bytes,
+                                                    .trust = settings_.trust,
+                                                    .read_only = found.read_only,
+                                                    .also_read = found.also_read});
       return;
     }
     warn_once(fmt::format(

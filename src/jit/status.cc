@@ -1,9 +1,11 @@
 #include "src/jit/status.h"
 
+#include <utility>
+
 #include <einkorn/error.h>
 
 #include "src/jit/service.h"
-#include "src/jit/store_upkeep.h"
+#include "src/jit/store_content.h"
 
 namespace einkorn::jit {
 namespace {
@@ -33,12 +35,15 @@ CacheStatus cache_status() {
   out.mode = text_of(settings.mode);
   out.max_bytes = settings.max_bytes;
   out.packs = settings.packs;
-  out.root = cache_root();
-  if (!out.root.empty()) {
-    const std::vector<StoreEntry> entries = list_entries(out.root);
-    out.entries = entries.size();
-    out.bytes = total_bytes(entries);
-  }
+  const Store* store = service().store();
+  if (store == nullptr) return out;
+  out.root = store->root();
+  out.read_only = store->read_only();
+  out.also_read = store->also_read();
+  StoreContent content = look_over(out.root);
+  out.entries = content.entries.size();
+  out.bytes = content.bytes;
+  out.unreadable = std::move(content.unreadable);
   return out;
 }
 

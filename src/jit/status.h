@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "src/jit/store_content.h"
+
 namespace einkorn::jit {
 
 struct CacheStatus {
@@ -13,7 +15,10 @@ struct CacheStatus {
   std::string root;  ///< empty: memory only
   std::uint64_t max_bytes = 0;
   std::size_t entries = 0;
-  std::uint64_t bytes = 0;
+  std::uint64_t bytes = 0;             ///< of the disk
+  std::string read_only;               ///< why nothing can be written to it; empty: it can
+  std::vector<std::string> also_read;  ///< folders asked for what it lacks
+  std::vector<Unsound> unreadable;     ///< folders in it, not counted
   std::vector<std::string> packs;
 };
 

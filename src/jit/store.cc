@@ -22,27 +22,24 @@ namespace {
 // The size on disk is read again after so many entries, as other processes publish too.
 constexpr unsigned kRecount = 256;
 
-std::string version_folder(std::string_view root) { return fmt::format("{}/v1", root); }
-
 std::string deps_file(std::string_view root, const Digest& key) {
   const std::string hex = key.hex();
   return fmt::format("{}/deps/{}/{}", version_folder(root), hex.substr(0, 2), hex);
 }
 
-/// Renames a folder into place. EEXIST and ENOTEMPTY: somebody was faster, which is as good.
-std::string move_into_place(const std::string& from, const std::string& to) {
-  const std::string parent = to.substr(0, to.rfind('/'));
-  for (int attempt = 0;; ++attempt) {
+/// Renames a file into place, over what is there.
+std::string move_file(const std::string& from, const std::string& to, const disk::Modes& modes) {
+  constexpr int kAttempts = 10;
+  for (int attempt = 1;; ++attempt) {
     if (rename(from.c_str(), to.c_str()) == 0) return {};
-    if (errno == EEXIST || errno == ENOTEMPTY) {
-      disk::remove_entry(from);
-      return {};
-    }
-    if (errno != ENOENT || attempt > 0) return disk::reason_of(errno);
-    // The folder above was never made, or swept away meanwhile.
-    if (std::string reason = disk::make_folders(parent); !reason.empty()) return reason;
+    if (errno != ENOENT || attempt == kAttempts) return disk::reason_of(errno);
+    // The folder above was never made, or went when it was empty.
+    std::string reason = disk::make_folders(to.substr(0, to.rfind('/')), modes);
+    if (!reason.empty()) return reason;
   }
 }
+
+bool exists(const std::string& path) { return access(path.c_str(), F_OK) == 0; }
 
 Store::Found unpack(const Digest& key, int file) {
   const FileContent content = read_file(file);
@@ -52,6 +49,8 @@ Store::Found unpack(const Digest& key, int file) {
 }
 
 }  // namespace
+
+std::string version_folder(std::string_view root) { return fmt::format("{}/v1", root); }
 
 std::string entry_folder(std::string_view root, std::string_view arch, const Digest& key) {
   const std::string hex = key.hex();
@@ -68,7 +67,27 @@ Store::Found read_packed(std::string_view root, std::string_view arch, const Dig
   return found;
 }
 
+Store::Store(StoreOptions options) : options_(std::move(options)) {
+  for (const std::string& root : options_.also_read) {
+    behind_.push_back(std::make_unique<Store>(StoreOptions{.root = root,
+                                                           .trust = options_.trust,
+                                                           .owner = options_.owner,
+                                                           .read_only = "only read from",
+                                                           .also_read = {}}));
+  }
+}
+
 Store::Found Store::lookup(const Digest& key, std::string_view arch) {
+  Found found = lookup_here(key, arch);
+  for (const auto& other : behind_) {
+    if (found.artifact != nullptr) break;
+    Found behind = other->lookup(key, arch);
+    if (behind.artifact != nullptr || found.reason == "miss") found = std::move(behind);
+  }
+  return found;
+}
+
+Store::Found Store::lookup_here(const Digest& key, std::string_view arch) {
   const std::string folder = entry_folder(options_.root, arch, key);
   const std::string path = folder + "/artifact.bin";
   const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
@@ -92,7 +111,7 @@ std::string Store::untrusted(int file) const {
   if (options_.trust) return {};
   struct stat info{};
   if (fstat(file, &info) != 0) return disk::reason_of(errno);
-  if (info.st_uid != options_.owner) {
+  if (info.st_uid != options_.owner && info.st_uid != 0) {
     return fmt::format("it belongs to user {}, expected {} (EINKORN_CACHE_TRUST=1 loads it)",
                        info.st_uid, options_.owner);
   }
@@ -105,7 +124,8 @@ std::string Store::untrusted(int file) const {
 
 std::string Store::quarantine(const std::string& folder, const Digest& key) const {
   const std::string shelf = version_folder(options_.root) + "/quarantine";
-  std::string reason = disk::make_folders(shelf);
+  std::string reason = options_.read_only;
+  if (reason.empty()) reason = disk::make_folders(shelf, modes());
   const std::string to = fmt::format("{}/{}-{}", shelf, key.hex(), disk::unique_name());
   // ENOENT: another reader moved it first.
   if (reason.empty() && rename(folder.c_str(), to.c_str()) != 0 && errno != ENOENT) {
@@ -115,33 +135,67 @@ std::string Store::quarantine(const std::string& folder, const Digest& key) cons
                         : fmt::format("; could not be moved to quarantine: {}", reason);
 }
 
+/// A trusted root is shared as its owner has shared it; any other is private.
+disk::Modes Store::modes() const {
+  struct stat info{};
+  if (!options_.trust || stat(options_.root.c_str(), &info) != 0) return {};
+  return {.folder = (info.st_mode & 07777) | 0700, .file = (info.st_mode & 0444) | 0600};
+}
+
+/// Renames an entry into place. One that is there already: somebody was faster, which is as good.
+std::string Store::move_into_place(const std::string& from, const std::string& to) const {
+  const std::string parent = to.substr(0, to.rfind('/'));
+  constexpr int kAttempts = 10;
+  for (int attempt = 1;; ++attempt) {
+    if (rename(from.c_str(), to.c_str()) == 0) return {};
+    const int error = errno;
+    if (error != ENOENT && exists(to + "/artifact.bin")) {
+      disk::remove_entry(from);
+      return {};
+    }
+    if (attempt == kAttempts) return disk::reason_of(error);
+    if (error == EEXIST || error == ENOTEMPTY) {
+      // What is left of an entry would be in the way for ever.
+      if (!remove_whole(options_.root, to)) return disk::reason_of(error);
+    } else if (error != ENOENT) {
+      return disk::reason_of(error);
+    } else if (std::string reason = disk::make_folders(parent, modes()); !reason.empty()) {
+      return reason;  // the folder above was never made, or went when it was empty
+    }
+  }
+}
+
 std::string Store::publish(const Digest& key, std::string_view arch, const Artifact& artifact,
                            const KeyParts& parts) {
+  if (!options_.read_only.empty()) return options_.read_only;
   const std::string temporary =
       fmt::format("{}/tmp/{}", version_folder(options_.root), disk::unique_name());
-  std::string reason = disk::make_folders(temporary);
+  const std::string folder = entry_folder(options_.root, arch, key);
+  const disk::Modes modes = this->modes();
+  std::string reason = disk::make_folders(temporary, modes);
   const std::vector<std::byte> bytes = pack_artifact(key, artifact);
   const std::string meta = meta_text(key, artifact, parts);
-  if (reason.empty()) reason = disk::write_new(temporary + "/artifact.bin", bytes);
+  if (reason.empty()) reason = disk::write_new(temporary + "/artifact.bin", bytes, modes);
   if (reason.empty()) {
-    reason = disk::write_new(temporary + "/meta.json", std::as_bytes(std::span(meta)));
+    reason = disk::write_new(temporary + "/meta.json", std::as_bytes(std::span(meta)), modes);
   }
-  if (reason.empty()) {
-    reason = move_into_place(temporary, entry_folder(options_.root, arch, key));
-  }
+  if (reason.empty()) reason = move_into_place(temporary, folder);
   if (!reason.empty()) {
     disk::remove_entry(temporary);
     return reason;
   }
-  keep_within_cap(bytes.size() + meta.size());
+  keep_within_cap(folder);
   return {};
 }
 
-void Store::keep_within_cap(std::uint64_t added) {
+/// Counts what is new at `path`.
+void Store::keep_within_cap(const std::string& path) {
   const std::lock_guard lock(cap_mutex_);
-  size_ += added;
+  // The folder above may be as new.
+  size_ += disk::allocated_below(path) + disk::allocated(path.substr(0, path.rfind('/')));
   if (!size_known_ || ++published_ >= kRecount) {
-    size_ = total_bytes(list_entries(options_.root));
+    sweep(options_.root);
+    size_ = look_over(options_.root).bytes;
     size_known_ = true;
     published_ = 0;
   }
@@ -149,9 +203,19 @@ void Store::keep_within_cap(std::uint64_t added) {
 }
 
 std::optional<std::vector<std::string>> Store::dependencies(const Digest& key) const {
+  auto found = dependencies_here(key);
+  for (const auto& other : behind_) {
+    if (found) break;
+    found = other->dependencies(key);
+  }
+  return found;
+}
+
+std::optional<std::vector<std::string>> Store::dependencies_here(const Digest& key) const {
   const int file = open(deps_file(options_.root, key).c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
   if (file < 0) return std::nullopt;
   const FileContent content = untrusted(file).empty() ? read_file(file) : FileContent{};
+  static_cast<void>(futimens(file, nullptr));  // as with an artifact
   close(file);
   Reader in(std::as_bytes(std::span(content.text)));
   std::vector<std::string> out = in.texts();
@@ -160,23 +224,36 @@ std::optional<std::vector<std::string>> Store::dependencies(const Digest& key) c
 }
 
 std::string Store::set_dependencies(const Digest& key, const std::vector<std::string>& paths) {
+  if (!options_.read_only.empty()) return options_.read_only;
   Writer content;
   content.put(paths);
   const std::string path = deps_file(options_.root, key);
-  const std::string temporary = fmt::format("{}.{}", path, disk::unique_name());
-  std::string reason = disk::make_folders(path.substr(0, path.rfind('/')));
-  if (reason.empty()) reason = disk::write_new(temporary, content.bytes());
-  if (reason.empty() && rename(temporary.c_str(), path.c_str()) != 0) {
-    reason = disk::reason_of(errno);
+  const std::string folder = version_folder(options_.root) + "/tmp";
+  const std::string temporary = fmt::format("{}/{}", folder, disk::unique_name());
+  const disk::Modes modes = this->modes();
+  std::string reason = disk::make_folders(folder, modes);
+  if (reason.empty()) reason = disk::write_new(temporary, content.bytes(), modes);
+  if (reason.empty()) reason = move_file(temporary, path, modes);
+  if (!reason.empty()) {
+    unlink(temporary.c_str());
+    // In a sticky folder nobody replaces what another wrote; mostly it says the same.
+    if (dependencies_here(key) == paths) return {};
+    return reason;
   }
-  if (!reason.empty()) unlink(temporary.c_str());
-  return reason;
+  keep_within_cap(path);
+  return {};
 }
 
 std::string Store::lock_file() const {
-  // Trouble shows when the lock file is opened.
-  static_cast<void>(disk::make_folders(version_folder(options_.root)));
-  return version_folder(options_.root) + "/lock";
+  const std::string folder = version_folder(options_.root);
+  std::string path = folder + "/lock";
+  if (!options_.read_only.empty() || exists(path)) return path;
+  disk::Modes modes = this->modes();
+  static_cast<void>(disk::make_folders(folder, modes));
+  // Whoever may write to the store may lock.
+  modes.file = modes.folder & 0666;
+  static_cast<void>(disk::write_new(path, {}, modes));
+  return path;  // trouble shows when it is opened
 }
 
 }  // namespace einkorn::jit

@@ -5,7 +5,7 @@
 //   <root>/v1/<arch>/<aa>/<key>/artifact.bin  the artifact, checksummed
 //                               meta.json     what the key was made of, for people
 //   <root>/v1/deps/<aa>/<key>   files that a compiler read beyond its inputs
-//   <root>/v1/tmp/              entries on their way: made here, renamed into place
+//   <root>/v1/tmp/              what is on its way: made here, renamed into place
 //   <root>/v1/quarantine/       damaged ones
 //   <root>/v1/lock              one byte a key, see key_lock.h
 //
@@ -23,6 +23,7 @@
 #include <string_view>
 #include <vector>
 
+#include "src/jit/disk.h"
 #include "src/jit/inputs.h"
 
 namespace einkorn::jit {
@@ -31,12 +32,16 @@ struct StoreOptions {
   std::string root;
   std::uint64_t max_bytes = 10ULL << 30;
   bool trust = false;       ///< load what other users wrote
-  uid_t owner = geteuid();  ///< whose artifacts are loaded
+  uid_t owner = geteuid();  ///< whose artifacts are loaded, beside user 0's
+  /// Why nothing can be written to the root; empty: it can.
+  std::string read_only = {};
+  /// Other roots, asked for what the first lacks. Nothing is written to them.
+  std::vector<std::string> also_read = {};
 };
 
 class Store {
  public:
-  explicit Store(StoreOptions options) : options_(std::move(options)) {}
+  explicit Store(StoreOptions options);
 
   struct Found {
     std::shared_ptr<const Artifact> artifact;  ///< null: not there, or not usable
@@ -51,6 +56,7 @@ class Store {
                       const KeyParts& parts);
 
   /// Files that a compiler read when it last compiled what the key stands for; nothing: unknown.
+  /// Marks them as used.
   std::optional<std::vector<std::string>> dependencies(const Digest& key) const;
   std::string set_dependencies(const Digest& key, const std::vector<std::string>& paths);
 
@@ -58,18 +64,29 @@ class Store {
   std::string lock_file() const;
 
   const std::string& root() const { return options_.root; }
+  /// Why nothing can be written; empty: it can. publish() and set_dependencies() say the same.
+  const std::string& read_only() const { return options_.read_only; }
+  const std::vector<std::string>& also_read() const { return options_.also_read; }
 
  private:
+  Found lookup_here(const Digest& key, std::string_view arch);
+  std::optional<std::vector<std::string>> dependencies_here(const Digest& key) const;
+  disk::Modes modes() const;
+  std::string move_into_place(const std::string& from, const std::string& to) const;
   std::string untrusted(int file) const;
   std::string quarantine(const std::string& folder, const Digest& key) const;
-  void keep_within_cap(std::uint64_t added);
+  void keep_within_cap(const std::string& path);
 
   StoreOptions options_;
+  std::vector<std::unique_ptr<Store>> behind_;  // of also_read
   std::mutex cap_mutex_;
   bool size_known_ = false;
-  std::uint64_t size_ = 0;  // bytes, as far as this process knows
+  std::uint64_t size_ = 0;  // bytes of the disk, as far as this process knows
   unsigned published_ = 0;  // since the size was last read from disk
 };
+
+/// `<root>/v1`
+std::string version_folder(std::string_view root);
 
 /// `<root>/v1/<arch>/<aa>/<key>`
 std::string entry_folder(std::string_view root, std::string_view arch, const Digest& key);

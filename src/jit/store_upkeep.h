@@ -1,44 +1,41 @@
 #pragma once
 
-// Looking over a whole store: what is in it, whether it is sound, making room.
+// Keeping a store sound and within its room.
 
-#include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "src/jit/digest.h"
+#include "src/jit/store_content.h"
 
 namespace einkorn::jit {
 
-struct StoreEntry {
-  std::string folder;
-  std::string arch;
-  std::string key;          ///< as its folder says
-  std::uint64_t bytes = 0;  ///< of its files
-  std::chrono::system_clock::time_point used;
-};
-
-/// In order of arch and key. Entries that vanish meanwhile are left out.
-std::vector<StoreEntry> list_entries(std::string_view root);
-std::uint64_t total_bytes(const std::vector<StoreEntry>& entries);
-
 struct Collected {
-  std::size_t removed = 0;
-  std::uint64_t freed = 0;  ///< bytes
-  std::uint64_t left = 0;   ///< bytes
+  std::size_t removed = 0;  ///< entries
+  std::uint64_t freed = 0;  ///< bytes of the disk
+  std::uint64_t left = 0;   ///< bytes of the disk, with all that the store is made of
 };
-/// Removes entries, longest unused first, until nine tenths of `max_bytes` are left, and what
-/// killed processes left behind. An entry that a process has loaded stays good for that process.
+/// Removes what killed processes left behind and, when that is not enough, damaged entries, then
+/// entries and what compilers read for them, longest unused first, until nine tenths of `max_bytes`
+/// are left. An entry that a process has loaded stays good for that process.
 Collected collect_garbage(std::string_view root, std::uint64_t max_bytes);
 
-struct Unsound {
-  std::string path;
-  std::string reason;
-};
-/// Every entry whose artifact is not what its key and its checksum say; quarantined ones as well.
+/// Removes what killed processes left behind, and damaged entries, once they are an hour old. Does
+/// not look at the entries.
+void sweep(std::string_view root);
+
+/// Every entry whose artifact or description is not what its key, its place and its checksum say;
+/// quarantined ones and folders that cannot be read as well.
 std::vector<Unsound> verify_store(std::string_view root);
+
+/// Removes what verify_store() finds, as far as it may be removed; what was freed.
+Collected remove_unsound(std::string_view root);
+
+/// The entry that is in place at `folder` goes out of sight at once, then from the disk: no reader
+/// meets half of it. False when it could not be moved.
+bool remove_whole(std::string_view root, const std::string& folder);
 
 /// Everything below `<root>/v1`. The reason when something could not be removed.
 std::string clear_store(std::string_view root);

@@ -15,78 +15,13 @@
 #include "src/core/warning.h"
 #include "src/jit/pack.h"
 #include "tests/unit/golden.h"
-#include "tests/unit/jit/store_fixture.h"
+#include "tests/unit/jit/service_fixture.h"
 
 namespace einkorn::jit {
 namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
-
-class FakeCompiler : public Compiler {
- public:
-  explicit FakeCompiler(std::string name) : name_(std::move(name)) {}
-
-  std::string_view name() const override { return name_; }
-  std::optional<std::string> refusal(const CompileInputs&) override { return refuses; }
-  std::string identity() override {
-    ++identities;
-    return (same_as.empty() ? name_ : same_as) + " " + version;
-  }
-  bool serialises() const override { return one_at_a_time; }
-  bool reads_disk() const override { return on_disk; }
-  Outcome compile(const CompileInputs& inputs) override {
-    ++compiles;
-    if (takes.count() > 0) std::this_thread::sleep_for(takes);
-    if (throws) throw Error(ErrorKind::kRuntime, "out of memory");
-    if (fails)
-      return {.failure = Error(ErrorKind::kRuntime, name_ + " rejects it"),
-              .other_compiler_may = other_may};
-    Artifact artifact = numbered_artifact(number);
-    artifact.compiler = name_;
-    artifact.entries = {{inputs.entries.front(), "k", {}}};
-    return {.artifact = std::make_shared<Artifact>(artifact), .dependencies = reads};
-  }
-
-  std::optional<std::string> refuses;
-  std::string version = "1";
-  std::vector<std::string> reads;
-  std::string same_as;  // the compiler that it is another way to
-  bool on_disk = false, one_at_a_time = false;
-  std::chrono::milliseconds takes{0};
-  bool throws = false, fails = false, other_may = false;
-  int number = 1;
-  std::atomic<int> compiles{0}, identities{0};
-
- private:
-  std::string name_;
-};
-
-class ServiceTest : public testing::Test {
- protected:
-  Settings settings() const {
-    Settings out;
-    out.cache_dir = scratch_.path("cache");
-    return out;
-  }
-  std::unique_ptr<Service> make(const Settings& settings) {
-    return std::make_unique<Service>(settings, std::vector<Compiler*>{&first_, &second_});
-  }
-  std::unique_ptr<Service> make() { return make(settings()); }
-
-  static CompileInputs inputs(const std::string& source = "__global__ void k() {}") {
-    return resolve_inputs({.file = "k.cu", .source = source, .instantiate = "k", .arch = "sm_90a"});
-  }
-  static std::vector<std::string> steps(const Trace& trace) {
-    std::vector<std::string> out;
-    out.reserve(trace.steps.size());
-    for (const Trace::Step& step : trace.steps) out.push_back(step.place + ": " + step.outcome);
-    return out;
-  }
-
-  test::FileTree scratch_;
-  FakeCompiler first_{"one"}, second_{"two"};
-};
 
 TEST_F(ServiceTest, MemoryThenStoreThenCompiler) {
   auto service = make();
@@ -413,6 +348,31 @@ TEST_F(ServiceTest, ADamagedArtifactIsBuiltAgain) {
   EXPECT_EQ(first_.compiles, 2);
   EXPECT_NE(make()->answer(inputs(), "", nullptr), nullptr);
   EXPECT_EQ(first_.compiles, 2);
+}
+
+TEST_F(ServiceTest, ASoundArtifactOfAnotherArchIsNotServed) {
+  const CompileInputs other = resolve_inputs(
+      {.file = "k.cu", .source = "__global__ void k() {}", .instantiate = "k", .arch = "sm_80"});
+  first_.number = 80;
+  const auto wrong = make()->answer(other, "", nullptr);
+  first_.number = 90;
+  const auto right = make()->answer(inputs(), "", nullptr);
+  ASSERT_EQ(first_.compiles, 2);
+  const auto folder_of = [&](const Artifact& artifact, std::string_view arch) {
+    return entry_folder(settings().cache_dir, arch, Digest::parse(artifact.key).value_or(Digest{}));
+  };
+  const std::string place = folder_of(*right, "sm_90a");
+  std::filesystem::remove_all(place);
+  std::filesystem::copy(folder_of(*wrong, "sm_80"), place);
+
+  Trace trace;
+  EXPECT_EQ(make()->answer(inputs(), "", &trace)->image, right->image);
+  EXPECT_EQ(steps(trace)[1],
+            "store, by one: damaged: the artifact of another key; moved to quarantine");
+  EXPECT_EQ(first_.compiles, 3) << "built again";
+  EXPECT_EQ(make()->answer(inputs(), "", nullptr)->image, right->image);
+  EXPECT_EQ(make()->answer(other, "", nullptr)->image, wrong->image);
+  EXPECT_EQ(first_.compiles, 3);
 }
 
 }  // namespace

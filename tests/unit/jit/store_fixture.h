@@ -23,7 +23,9 @@ inline Digest numbered_key(int number) {
 inline constexpr std::string_view kArch = "sm_90a";
 
 inline std::string publish_numbered(Store& store, int number, std::size_t bytes = 2000) {
-  return store.publish(numbered_key(number), kArch, numbered_artifact(number, bytes), {});
+  KeyParts parts;
+  parts.arch = kArch;
+  return store.publish(numbered_key(number), kArch, numbered_artifact(number, bytes), parts);
 }
 
 inline std::string artifact_path(const Store& store, int number) {
