@@ -15,11 +15,13 @@
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
+#include <optional>
 #include <utility>
 
 #include <einkorn/error.h>
 #include <fmt/format.h>
 
+#include "src/core/death_watch.h"
 #include "src/core/environment.h"
 
 extern "C" char** environ;
@@ -32,6 +34,8 @@ using std::chrono::milliseconds;
 
 // Between looks at the child where the kernel has no pidfd (Linux before 5.3).
 constexpr milliseconds kLookInterval{10};
+// A program that runs longer does not outlive this process; a shell watches over it.
+constexpr milliseconds kUnwatched{20};
 // Longest time limit: keeps deadlines within the clock's range.
 constexpr milliseconds kLongestLimit = std::chrono::hours(24 * 365);
 constexpr std::size_t kReadBytes = std::size_t{64} << 10;
@@ -209,6 +213,8 @@ class Child {
   Child(const Child&) = delete;
   Child& operator=(const Child&) = delete;
 
+  pid_t group() const { return pid_; }
+
   /// Readable once the child has ended; -1 where the kernel has no such thing.
   int end_descriptor() const { return ended_.get(); }
 
@@ -252,10 +258,12 @@ void check_words(std::string_view program, const std::vector<std::string>& words
   }
 }
 
-/// Collects output until the child ends or reaches a limit.
-void attend(Child& child, Pipe& output, Pipe& errors, const Options& options, Result& result) {
+/// Collects output until the child ends or reaches a limit. Sets a watch over one that takes long.
+void attend(Child& child, Pipe& output, Pipe& errors, const Options& options, Result& result,
+            std::optional<DeathWatch>& watch) {
   const auto limit = std::min(options.time_limit.value_or(kLongestLimit), kLongestLimit);
-  const Clock::time_point deadline = Clock::now() + limit;
+  const Clock::time_point start = Clock::now();
+  const Clock::time_point deadline = start + limit;
   // A turn's worth: a child that writes faster than we read must not hide the deadline.
   constexpr std::size_t kTurnBytes = std::size_t{1} << 20;
   while (!child.has_ended()) {
@@ -265,6 +273,8 @@ void attend(Child& child, Pipe& output, Pipe& errors, const Options& options, Re
     if (result.timed_out || result.over_output) return;
     milliseconds wait = std::chrono::ceil<milliseconds>(left);
     if (child.end_descriptor() < 0) wait = std::min(wait, kLookInterval);
+    if (!watch && Clock::now() - start >= kUnwatched) watch.emplace(child.group());
+    if (!watch) wait = std::min(wait, kUnwatched);
     wait = std::min<milliseconds>(wait, std::chrono::hours(1));  // poll takes an int
     pollfd files[3] = {{output.read.get(), POLLIN, 0},
                        {errors.read.get(), POLLIN, 0},
@@ -295,8 +305,10 @@ Result run(const std::vector<std::string>& argv, const Options& options) {
   errors.write.close();
 
   Result result;
-  attend(child, output, errors, options, result);
+  std::optional<DeathWatch> watch;  // goes before the child, whose number it knows, is reaped
+  attend(child, output, errors, options, result, watch);
   child.kill_group();
+  watch.reset();
   child.reap(result);
   output.drain(result.output);
   errors.drain(result.errors);

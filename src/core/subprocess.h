@@ -41,7 +41,8 @@ struct Result {
 /// The program gets a process group of its own, default signal handling, and no file of this
 /// process but its three standard ones. At a limit the whole group is killed, what the program
 /// started included; so is whatever of the group is left when the program itself ends. Only a
-/// descendant that made a session of its own (a daemon) lives on; it is not waited for.
+/// descendant that made a session of its own (a daemon) lives on; it is not waited for. When this
+/// process is killed the group of a program that has run for 20 ms or more is killed, too.
 /// Safe from several threads at once.
 ///
 /// A program that fails is no error here: see the result. RuntimeError: it cannot be started (no

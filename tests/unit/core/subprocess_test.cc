@@ -237,6 +237,46 @@ TEST(Subprocess, LeavesNoFilesAndNoZombies) {
   EXPECT_EQ(waitpid(-1, nullptr, WNOHANG), children);
 }
 
+// As a compiler does that starts another one and is waited for.
+TEST(Subprocess, WhatAKilledProcessWaitsForEndsWithIt) {
+  const test::FileTree scratch;
+  const std::string file = scratch.path("pid");
+  const pid_t caller = fork();
+  ASSERT_GE(caller, 0);
+  if (caller == 0) {
+    // From a thread that is not the first, as any may call.
+    std::thread([&] {
+      run(shell("sleep 300 & echo $! > " + file + ".draft; mv " + file + ".draft " + file +
+                "; wait; sleep 300"));
+    }).join();
+    _exit(0);
+  }
+  while (!fs::exists(file)) std::this_thread::sleep_for(milliseconds(1));
+  std::this_thread::sleep_for(milliseconds(100));  // until somebody watches
+  std::string text;
+  std::getline(std::ifstream(file), text);
+  const pid_t inner = first_number(text);
+  ASSERT_GT(inner, 0);
+  EXPECT_FALSE(is_dead(inner));
+  kill(caller, SIGKILL);
+  ASSERT_EQ(waitpid(caller, nullptr, 0), caller);
+  EXPECT_TRUE(dies_soon(inner));
+}
+
+TEST(Subprocess, NobodyIsLeftWatchingAProgramThatHasEnded) {
+  const pid_t caller = fork();  // this process may have other children
+  ASSERT_GE(caller, 0);
+  if (caller == 0) {
+    const bool ok = run(shell("sleep 0.1")).ok() && run(shell("sleep 0.1")).ok();
+    const bool alone = waitpid(-1, nullptr, WNOHANG) == -1 && errno == ECHILD;
+    _exit(ok && alone ? 0 : 1);
+  }
+  int status = 0;
+  ASSERT_EQ(waitpid(caller, &status, 0), caller);
+  EXPECT_TRUE(WIFEXITED(status));
+  EXPECT_EQ(WEXITSTATUS(status), 0);
+}
+
 TEST(Subprocess, IgnoredAndBlockedSignalsAreNotInherited) {
   const auto old_handler = std::signal(SIGPIPE, SIG_IGN);
   sigset_t blocked, old_mask;
