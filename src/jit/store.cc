@@ -131,6 +131,8 @@ std::string Store::quarantine(const std::string& folder, const Digest& key) cons
   if (reason.empty() && rename(folder.c_str(), to.c_str()) != 0 && errno != ENOENT) {
     reason = disk::reason_of(errno);
   }
+  // Its time there begins now, whenever it was published.
+  if (reason.empty()) static_cast<void>(utimensat(AT_FDCWD, to.c_str(), nullptr, 0));
   return reason.empty() ? "; moved to quarantine"
                         : fmt::format("; could not be moved to quarantine: {}", reason);
 }

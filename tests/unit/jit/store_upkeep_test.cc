@@ -165,6 +165,21 @@ TEST_F(StoreUpkeepTest, TheFirstPublicationOfAProcessSweeps) {
   EXPECT_EQ(content.entries.size(), 1u);
 }
 
+TEST_F(StoreUpkeepTest, ADamagedEntryCanBeLookedAtForAnHour) {
+  ASSERT_EQ(publish_numbered(store_, 1), "");
+  std::filesystem::resize_file(artifact_path(store_, 1), 100);
+  make_old(entry(1), 3 * 24 * 3600);
+  ASSERT_EQ(store_.lookup(numbered_key(1), kArch).artifact, nullptr);
+  Store next(StoreOptions{.root = store_.root()});
+  ASSERT_EQ(publish_numbered(next, 1), "");
+  const StoreContent content = look_over(store_.root());
+  ASSERT_EQ(content.quarantined.size(), 1u);
+  make_old(content.quarantined[0], 3 * 24 * 3600);
+  Store later(StoreOptions{.root = store_.root()});
+  ASSERT_EQ(publish_numbered(later, 2), "");
+  EXPECT_THAT(look_over(store_.root()).quarantined, IsEmpty());
+}
+
 TEST_F(StoreUpkeepTest, WhatIsLeftOfAnEntryIsNotInTheWay) {
   ASSERT_EQ(publish_numbered(store_, 1), "");
   std::filesystem::remove(artifact_path(store_, 1));
