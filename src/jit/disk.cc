@@ -77,10 +77,14 @@ void remove_entry(const std::string& path) {
   std::filesystem::remove_all(path, ignored);
 }
 
-std::uint64_t allocated(const std::string& path) {
+std::uint64_t allocated(const struct stat& info) {
   constexpr std::uint64_t kBlock = 512;  // whatever st_blksize says
+  return kBlock * static_cast<std::uint64_t>(info.st_blocks);
+}
+
+std::uint64_t allocated(const std::string& path) {
   struct stat info{};
-  return lstat(path.c_str(), &info) == 0 ? kBlock * static_cast<std::uint64_t>(info.st_blocks) : 0;
+  return lstat(path.c_str(), &info) == 0 ? allocated(info) : 0;
 }
 
 std::uint64_t allocated_below(const std::string& path) {

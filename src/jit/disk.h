@@ -2,6 +2,7 @@
 
 // File operations of the store, each with the system's reason as its result: empty is success.
 
+#include <sys/stat.h>
 #include <sys/types.h>
 
 #include <cstddef>
@@ -34,7 +35,9 @@ std::string unique_name();
 /// The file, or the folder with all in it; what cannot be removed stays.
 void remove_entry(const std::string& path);
 
-/// What it takes of the disk, a folder without what is in it; 0 for what is not there.
+/// What it takes of the disk, by its blocks.
+std::uint64_t allocated(const struct stat& info);
+/// The same, a folder without what is in it; 0 for what is not there.
 std::uint64_t allocated(const std::string& path);
 /// The same with all that is in it.
 std::uint64_t allocated_below(const std::string& path);

@@ -25,7 +25,8 @@ using Clock = std::chrono::steady_clock;
 // Longest pause between two attempts: what a waiter may lose after the lock is free.
 constexpr std::chrono::milliseconds kLongestPause{5};
 // Between looks at who holds it, which reads all of /proc.
-constexpr std::chrono::seconds kLookInterval{1};
+constexpr std::chrono::milliseconds kLookInterval{1000};
+constexpr std::chrono::milliseconds kFirstLook{750};  // a wait of a second is told before it ends
 
 /// One byte of a file that need not have it. 62 bits: two keys meet by chance once in 2^31 or so
 /// held at a time.
@@ -108,7 +109,7 @@ KeyLock::KeyLock(const std::string& file, const Digest& key, std::chrono::millis
 }
 
 void KeyLock::wait_until(Clock::time_point deadline, off_t byte, const Tell& tell) {
-  Clock::time_point look = Clock::now() + kLookInterval;
+  Clock::time_point look = Clock::now() + kFirstLook;
   bool told = false;
   std::chrono::milliseconds pause{1};
   while (true) {

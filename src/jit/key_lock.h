@@ -16,8 +16,8 @@ namespace einkorn::jit {
 /// Held from construction to destruction, or not at all: see held().
 class KeyLock {
  public:
-  /// Told once, after a second's wait: the process that holds it, 0 when that cannot be seen (on
-  /// another machine, of another user).
+  /// Told once, after about a second's wait: the process that holds it, 0 when that cannot be seen
+  /// (on another machine, of another user).
   using Tell = std::function<void(pid_t holder)>;
 
   /// Locks one byte of `file`, chosen by the key. Waits up to `wait`, 0: not at all, and no longer

@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "src/core/file.h"
+#include "src/core/warning.h"
 #include "src/jit/artifact_file.h"
 #include "src/jit/codec.h"
 #include "src/jit/disk.h"
@@ -133,8 +134,12 @@ std::string Store::quarantine(const std::string& folder, const Digest& key) cons
   }
   // Its time there begins now, whenever it was published.
   if (reason.empty()) static_cast<void>(utimensat(AT_FDCWD, to.c_str(), nullptr, 0));
-  return reason.empty() ? "; moved to quarantine"
-                        : fmt::format("; could not be moved to quarantine: {}", reason);
+  if (reason.empty()) return "; moved to quarantine";
+  warn_once(
+      fmt::format("{} is damaged and in the way, its kernel is compiled by each process: it "
+                  "could not be moved to quarantine: {}",
+                  folder, reason));
+  return fmt::format("; could not be moved to quarantine: {}", reason);
 }
 
 /// A trusted root is shared as its owner has shared it; any other is private.

@@ -16,11 +16,18 @@ namespace {
 namespace fs = std::filesystem;
 using Clock = std::chrono::system_clock;
 
-std::optional<Clock::time_point> modified(const std::string& path) {
+struct Facts {
+  std::uint64_t bytes = 0;
+  Clock::time_point modified;
+};
+
+/// Nothing when it is not there.
+std::optional<Facts> facts_of(const std::string& path) {
   struct stat info{};
   if (lstat(path.c_str(), &info) != 0) return std::nullopt;
-  return Clock::time_point(std::chrono::duration_cast<Clock::duration>(
-      std::chrono::seconds(info.st_mtim.tv_sec) + std::chrono::nanoseconds(info.st_mtim.tv_nsec)));
+  return Facts{disk::allocated(info), Clock::time_point(std::chrono::duration_cast<Clock::duration>(
+                                          std::chrono::seconds(info.st_mtim.tv_sec) +
+                                          std::chrono::nanoseconds(info.st_mtim.tv_nsec)))};
 }
 
 class Look {
@@ -76,10 +83,10 @@ class Look {
     if (!is_folder(fan)) return add_whole(fan, out_.leftovers);
     for (const fs::directory_entry& file : in(fan.path())) {
       const std::string path = file.path().string();
-      const auto used = modified(path);
-      if (!used) continue;
-      out_.dependencies.push_back({path, disk::allocated(path), *used});
-      out_.bytes += out_.dependencies.back().bytes;
+      const auto facts = facts_of(path);
+      if (!facts) continue;
+      out_.dependencies.push_back({path, facts->bytes, facts->modified});
+      out_.bytes += facts->bytes;
     }
   }
 
@@ -87,15 +94,15 @@ class Look {
     if (!is_folder(fan)) return add_whole(fan, out_.leftovers);
     for (const fs::directory_entry& at : in(fan.path())) {
       const std::string folder = at.path().string();
-      // One whose artifact is gone is there all the same, and takes room.
-      auto used = modified(folder + "/artifact.bin");
-      if (!used) used = modified(folder);
-      if (!used) continue;
-      // The two files that are in it, rather than another look into each folder.
-      const std::uint64_t bytes = disk::allocated(folder) +
-                                  disk::allocated(folder + "/artifact.bin") +
-                                  disk::allocated(folder + "/meta.json");
-      out_.entries.push_back({folder, arch, at.path().filename().string(), bytes, *used});
+      const auto whole = facts_of(folder);
+      if (!whole) continue;
+      // The two files that are in it, rather than another look into each folder. One whose artifact
+      // is gone is there all the same.
+      const Facts artifact = facts_of(folder + "/artifact.bin").value_or(Facts{0, whole->modified});
+      const std::uint64_t bytes =
+          whole->bytes + artifact.bytes + disk::allocated(folder + "/meta.json");
+      out_.entries.push_back(
+          {folder, arch, at.path().filename().string(), bytes, artifact.modified});
       out_.bytes += bytes;
     }
   }

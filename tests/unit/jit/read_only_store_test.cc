@@ -99,6 +99,7 @@ TEST_F(ReadOnlyStoreTest, ADamagedArtifactIsCompiledAndStaysWhereItIs) {
   EXPECT_EQ(make(fixed)->answer(inputs(), "", &trace)->image, artifact->image);
   EXPECT_THAT(steps(trace)[1],
               HasSubstr("could not be moved to quarantine: Read-only file system"));
+  EXPECT_THAT(warnings_, Contains(HasSubstr("is damaged and in the way")));
   EXPECT_EQ(verify_store(fixed.cache_dir).size(), 1u);
 }
 

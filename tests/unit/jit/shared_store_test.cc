@@ -8,6 +8,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "src/core/warning.h"
 #include "src/jit/cache_root.h"
 #include "src/jit/key_lock.h"
 #include "src/jit/store_upkeep.h"
@@ -71,6 +72,23 @@ TEST_F(SharedStoreTest, AllUsersShareATrustedRootThatAllMayWriteTo) {
     Store store(trusting());
     EXPECT_NE(store.lookup(numbered_key(2), kArch).artifact, nullptr);
     EXPECT_THAT(verify_store(root_), IsEmpty());
+  }));
+}
+
+TEST_F(SharedStoreTest, ADamagedEntryThatIsAnothersToRemoveIsTold) {
+  ASSERT_TRUE(passes_as(kOneUser, [&] {
+    publish_as_one();
+    Store store(trusting());
+    std::filesystem::resize_file(artifact_path(store, 1), 100);
+  }));
+  EXPECT_TRUE(passes_as(kOtherUser, [&] {
+    std::string warning;
+    set_warning_handler([&](const std::string& text) { warning = text; });
+    Store store(trusting());
+    EXPECT_THAT(store.lookup(numbered_key(1), kArch).reason,
+                HasSubstr("; could not be moved to quarantine: "));
+    EXPECT_THAT(warning, HasSubstr("is damaged and in the way"));
+    set_warning_handler({});
   }));
 }
 
