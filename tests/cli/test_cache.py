@@ -212,6 +212,7 @@ def test_a_wait_for_another_process_is_told_and_bounded(cache, slow_compiler):
         try:
             lock = cache.root / "v1" / "lock"
             while not lock.exists():
+                assert other.poll() is None
                 time.sleep(0.01)
             time.sleep(0.5)
             start = time.monotonic()

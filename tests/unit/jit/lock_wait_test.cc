@@ -6,6 +6,7 @@
 #include <chrono>
 #include <csignal>
 #include <functional>
+#include <stdexcept>
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -60,7 +61,11 @@ class LockWaitTest : public ServiceTest {
     first_.takes = milliseconds(0);
     Store store(StoreOptions{.root = settings().cache_dir});
     const Digest key = key_of(key_parts(inputs(), "one 1"));
-    while (KeyLock(store.lock_file(), key, milliseconds(0)).held()) usleep(1000);
+    const auto deadline = steady_clock::now() + seconds(20);
+    while (KeyLock(store.lock_file(), key, milliseconds(0)).held()) {
+      if (steady_clock::now() > deadline) throw std::runtime_error("it does not compile");
+      usleep(1000);
+    }
     return busy;
   }
 
