@@ -6,9 +6,11 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <charconv>
 #include <cstring>
 #include <filesystem>
-#include <limits>
+#include <optional>
+#include <string>
 #include <system_error>
 #include <thread>
 
@@ -24,8 +26,9 @@ using Clock = std::chrono::steady_clock;
 
 // Longest pause between two attempts: what a waiter may lose after the lock is free.
 constexpr std::chrono::milliseconds kLongestPause{5};
-// Between looks at who holds it, which reads all of /proc.
+// Between looks at who holds it. The search for that reads all of /proc.
 constexpr std::chrono::milliseconds kLookInterval{1000};
+constexpr std::chrono::milliseconds kLongestLookInterval{30'000};
 constexpr std::chrono::milliseconds kFirstLook{750};  // a wait of a second is told before it ends
 
 /// One byte of a file that need not have it. 62 bits: two keys meet by chance once in 2^31 or so
@@ -60,27 +63,34 @@ bool locks_byte(const std::string& facts, off_t byte) {
   return at != std::string::npos && facts.find(range, at) != std::string::npos;
 }
 
-/// The process that holds the byte's lock, as far as /proc shows; 0: unknown. The lock itself names
-/// none, since processes may share an open file.
-pid_t holder_of(int file, off_t byte) {
-  struct stat ours{};
-  if (fstat(file, &ours) != 0) return 0;
+bool is_same_file(const std::string& path, const struct stat& file) {
+  struct stat info{};
+  return stat(path.c_str(), &info) == 0 && info.st_ino == file.st_ino && info.st_dev == file.st_dev;
+}
+
+/// Whether that process holds the byte's lock, as far as /proc shows.
+bool holds(pid_t process, const struct stat& file, off_t byte) {
+  const fs::path facts = fmt::format("/proc/{}", process);
+  std::error_code hidden;  // ended meanwhile, or of another user
+  for (fs::directory_iterator at(facts / "fd", hidden), end; !hidden && at != end;
+       at.increment(hidden)) {
+    if (!is_same_file(at->path().string(), file)) continue;
+    const fs::path lines = facts / "fdinfo" / at->path().filename();
+    if (locks_byte(read_file(lines.string()).text, byte)) return true;
+  }
+  return false;
+}
+
+/// The process that holds it; 0: unknown. The lock itself names none, since processes may share an
+/// open file.
+pid_t find_holder(const struct stat& file, off_t byte) {
   std::error_code error;
   for (fs::directory_iterator at("/proc", error), end; !error && at != end; at.increment(error)) {
     const std::string name = at->path().filename().string();
-    if (name.find_first_not_of("0123456789") != std::string::npos) continue;
-    std::error_code hidden;  // ended meanwhile, or of another user
-    for (fs::directory_iterator fd(at->path() / "fd", hidden), last; !hidden && fd != last;
-         fd.increment(hidden)) {
-      struct stat theirs{};
-      if (stat(fd->path().c_str(), &theirs) != 0 || theirs.st_ino != ours.st_ino ||
-          theirs.st_dev != ours.st_dev) {
-        continue;
-      }
-      const fs::path facts = at->path() / "fdinfo" / fd->path().filename();
-      if (locks_byte(read_file(facts.string()).text, byte))
-        return static_cast<pid_t>(std::stol(name));
-    }
+    pid_t process = 0;
+    const char* last = name.data() + name.size();
+    const auto [stop, bad] = std::from_chars(name.data(), last, process);
+    if (bad == std::errc() && stop == last && holds(process, file, byte)) return process;
   }
   return 0;
 }
@@ -110,7 +120,10 @@ KeyLock::KeyLock(const std::string& file, const Digest& key, std::chrono::millis
 
 void KeyLock::wait_until(Clock::time_point deadline, off_t byte, const Tell& tell) {
   Clock::time_point look = Clock::now() + kFirstLook;
-  bool told = false;
+  std::chrono::milliseconds look_pause = kLookInterval;
+  std::optional<pid_t> holder;
+  struct stat file{};
+  if (fstat(file_, &file) != 0) return;
   std::chrono::milliseconds pause{1};
   while (true) {
     const Attempt attempt = try_lock(file_, byte);
@@ -120,11 +133,13 @@ void KeyLock::wait_until(Clock::time_point deadline, off_t byte, const Tell& tel
     const Clock::time_point now = Clock::now();
     if (now >= deadline) return;
     if (now >= look) {
-      const pid_t holder = holder_of(file_, byte);
-      if (!told && tell) tell(holder);
-      told = true;
-      if (is_stopped(holder)) return;
-      look = now + kLookInterval;
+      const bool first = !holder.has_value();
+      if (first || !holds(*holder, file, byte)) holder = find_holder(file, byte);
+      if (first && tell) tell(*holder);
+      if (is_stopped(*holder)) return;
+      // In vain is not tried often: on another machine, of another user.
+      if (*holder == 0) look_pause = std::min(2 * look_pause, kLongestLookInterval);
+      look = now + look_pause;
     }
     std::this_thread::sleep_for(pause);
     pause = std::min(2 * pause, kLongestPause);
