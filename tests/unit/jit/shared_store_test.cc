@@ -172,6 +172,19 @@ TEST_F(SharedStoreTest, ARootOfUser0IsReadWithoutTrust) {
   }));
 }
 
+TEST_F(SharedStoreTest, ARootOfOnesOwnThatIsClosedToWritingIsRead) {
+  make_root(0700, kOneUser, kOneUser);
+  EXPECT_TRUE(passes_as(kOneUser, [&] {
+    Settings own = settings();
+    own.cache_dir = root_;
+    make(own)->answer(inputs(), "", nullptr);
+    ASSERT_EQ(chmod(root_.c_str(), 0500), 0);
+    EXPECT_EQ(use_of_root(root_, kOneUser, false).read_only, "Permission denied");
+    own.mode = Mode::kCacheOnly;
+    EXPECT_NE(make(own)->answer(inputs(), "", nullptr), nullptr);
+  }));
+}
+
 TEST_F(SharedStoreTest, BehindAReadOnlyFolderTheNextTakesWhatIsNew) {
   const std::string fixed = scratch_.path("fixed/einkorn");
   Settings writing = settings();
