@@ -16,7 +16,6 @@
 #include "src/jit/failure.h"
 #include "src/jit/include_options.h"
 #include "src/jit/key_lock.h"
-#include "src/jit/known_compilers.h"
 #include "src/jit/program_version.h"
 #include "src/jit/service_job.h"
 #include "src/jit/time_limit.h"
@@ -159,7 +158,7 @@ bool Service::ask_store_for_absent(Job& job, Store& disk) {
     std::optional<std::vector<std::string>> paths = std::vector<std::string>();
     if (one->reads_disk()) paths = disk.dependencies(dependency_key(job.inputs, *one));
     if (!paths) continue;
-    for (const std::string& identity : known_identities(disk.root(), one->name())) {
+    for (const std::string& identity : disk.identities(one->name())) {
       if (!asked.insert(identity).second) continue;
       const Clock::time_point start = Clock::now();
       const auto parts = with_dependencies(key_parts(job.inputs, identity), *paths);
@@ -238,7 +237,7 @@ void Service::publish(Job& job, Compiler& compiler, const Outcome& outcome) {
     return;
   }
   trouble = disk->publish(key, job.inputs.arch, *artifact, parts);
-  if (trouble.empty()) trouble = keep_identity(disk->root(), compiler.name(), parts.compiler);
+  if (trouble.empty()) trouble = disk->set_identity(compiler.name(), parts.compiler);
   if (trouble.empty() && compiler.reads_disk()) {
     trouble = disk->set_dependencies(dependency_key(job.inputs, compiler), outcome.dependencies);
   }

@@ -4,8 +4,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
+#include <iterator>
 
 #include <fmt/format.h>
 
@@ -14,6 +16,7 @@
 #include "src/jit/artifact_file.h"
 #include "src/jit/codec.h"
 #include "src/jit/disk.h"
+#include "src/jit/known_compilers.h"
 #include "src/jit/meta.h"
 #include "src/jit/store_upkeep.h"
 
@@ -249,6 +252,18 @@ std::string Store::set_dependencies(const Digest& key, const std::vector<std::st
   }
   keep_within_cap(path);
   return {};
+}
+
+std::vector<std::string> Store::identities(std::string_view compiler) const {
+  std::vector<std::string> out = known_identities(options_.root, compiler);
+  for (const auto& other : behind_)
+    std::ranges::move(other->identities(compiler), std::back_inserter(out));
+  return out;
+}
+
+std::string Store::set_identity(std::string_view compiler, const std::string& identity) {
+  if (!options_.read_only.empty()) return options_.read_only;
+  return keep_identity(options_.root, compiler, identity, modes());
 }
 
 std::string Store::lock_file() const {

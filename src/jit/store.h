@@ -8,6 +8,7 @@
 //   <root>/v1/tmp/              what is on its way: made here, renamed into place
 //   <root>/v1/quarantine/       damaged ones
 //   <root>/v1/lock              one byte a key, see key_lock.h
+//   <root>/compilers/           by whom the artifacts were compiled, see known_compilers.h
 //
 // A published entry never changes. Readers take no lock and believe nothing but the checksum.
 
@@ -59,6 +60,10 @@ class Store {
   /// Marks them as used.
   std::optional<std::vector<std::string>> dependencies(const Digest& key) const;
   std::string set_dependencies(const Digest& key, const std::vector<std::string>& paths);
+
+  /// Identities under which compilers of that name have published, here or in also_read().
+  std::vector<std::string> identities(std::string_view compiler) const;
+  std::string set_identity(std::string_view compiler, const std::string& identity);
 
   /// For a KeyLock; its folder is made when it can be.
   std::string lock_file() const;
