@@ -50,7 +50,7 @@ def compiled(function, **settings):
     torch._dynamo.reset()
     return torch.compile(function, backend="aot_eager", **settings)(torch.zeros(2)).tolist()
 
-warnings.filterwarnings("error", message=".*Dynamo")  # PyTorch has warnings of its own
+warnings.filterwarnings("error", message="(?s).*Dynamo")  # PyTorch has warnings of its own
 expected = {loads: [8, 2], loads_a_file: [3, 3], compiles: [4, 4], counts: [1, 1],
             registered: [7, 1], names: [33, 33],
             fails: [1, 1]}
@@ -85,7 +85,7 @@ def step(x):
     kernel(y)
     return y + 1
 
-warnings.filterwarnings("error", message=".*Dynamo")  # PyTorch has warnings of its own
+warnings.filterwarnings("error", message="(?s).*Dynamo")  # PyTorch has warnings of its own
 compiled = torch.compile(step, backend="aot_eager")
 assert compiled(torch.zeros(2)).tolist() == [8, 2]
 torch._dynamo.reset()
