@@ -1,7 +1,6 @@
 #include "src/core/death_watch.h"
 
 #include <fcntl.h>
-#include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -9,6 +8,8 @@
 #include <cerrno>
 #include <csignal>
 #include <string>
+
+#include "src/core/clean_spawn.h"
 
 extern "C" char** environ;
 
@@ -19,36 +20,17 @@ constexpr const char* kShell = "/bin/sh";
 // Nothing is ever written: the read ends with the last holder of the other end.
 constexpr const char* kScript = "read -r line; kill -s KILL -- \"-$1\"";
 
-/// The shell with `input` and no other file of ours, in a group of its own, so that Ctrl-C does not
-/// end it first. -1: it cannot be started.
+/// The shell, with `input`. -1: it cannot be started.
 pid_t start_shell(int input, pid_t group) {
-  posix_spawnattr_t attributes;
-  posix_spawn_file_actions_t actions;
-  posix_spawnattr_init(&attributes);
-  posix_spawn_file_actions_init(&actions);
-  posix_spawnattr_setflags(&attributes,
-                           POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
-  posix_spawnattr_setpgroup(&attributes, 0);
-  sigset_t set;
-  sigfillset(&set);
-  posix_spawnattr_setsigdefault(&attributes, &set);
-  sigemptyset(&set);
-  posix_spawnattr_setsigmask(&attributes, &set);
-  posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO);
-  posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
-  posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
-#if defined(__GLIBC__) && __GLIBC_PREREQ(2, 34)
-  posix_spawn_file_actions_addclosefrom_np(&actions, STDERR_FILENO + 1);
-#endif
+  CleanSpawn spawn(input);
+  posix_spawn_file_actions_addopen(spawn.actions(), STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
+  posix_spawn_file_actions_addopen(spawn.actions(), STDERR_FILENO, "/dev/null", O_WRONLY, 0);
   std::string shell = kShell, option = "-c", script = kScript, name = "einkorn-watch",
               number = std::to_string(group);
   const std::array<char*, 6> words{shell.data(), option.data(), script.data(),
                                    name.data(),  number.data(), nullptr};
   pid_t pid = -1;
-  const int error = posix_spawn(&pid, kShell, &actions, &attributes, words.data(), environ);
-  posix_spawn_file_actions_destroy(&actions);
-  posix_spawnattr_destroy(&attributes);
-  return error == 0 ? pid : -1;
+  return spawn.start(&pid, kShell, words.data(), environ) == 0 ? pid : -1;
 }
 
 }  // namespace

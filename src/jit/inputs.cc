@@ -1,6 +1,7 @@
 #include "src/jit/inputs.h"
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <iterator>
 #include <map>
@@ -108,9 +109,27 @@ std::string arch_of(const Request& request) {
   return native_arch(cuda::device_info(0).cc);
 }
 
+void check_time_limit(double seconds) {
+  EK_CHECK(
+      std::isfinite(seconds) && seconds >= 0, ErrorKind::kValue,
+      fmt::format("jit: time_limit: expected seconds, or 0 for the default, got {:g}", seconds));
+}
+
+void check_include_dirs(const std::vector<std::string>& folders) {
+  for (const std::string& folder : folders) {
+    std::error_code ignored;
+    EK_CHECK(std::filesystem::is_directory(folder, ignored), ErrorKind::kValue,
+             fmt::format("jit: include_dirs: expected folders, got \"{}\", which is none\n"
+                         "  hint: relative ones count from the working folder, {}",
+                         folder, std::filesystem::current_path(ignored).string()));
+  }
+}
+
 }  // namespace
 
 CompileInputs resolve_inputs(const Request& request) {
+  check_time_limit(request.time_limit);
+  check_include_dirs(request.include_dirs);
   EK_CHECK(!request.instantiate.empty() || request.target != Target::kCuda, ErrorKind::kValue,
            fmt::format("jit: instantiate of {}: expected the name of a kernel at least, got none",
                        request.file));

@@ -172,6 +172,7 @@ Collected remove_unsound(std::string_view root) {
 std::string clear_store(std::string_view root) {
   std::error_code error;
   fs::remove_all(version_folder(root), error);
+  if (!error) fs::remove_all(fs::path(root) / "compilers", error);
   return error ? error.message() : std::string();
 }
 

@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <poll.h>
-#include <spawn.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -17,6 +16,7 @@
 #include <einkorn/error.h>
 #include <fmt/format.h>
 
+#include "src/core/clean_spawn.h"
 #include "src/core/subprocess.h"
 
 extern "C" char** environ;
@@ -28,38 +28,6 @@ namespace {
   throw_error(ErrorKind::kRuntime,
               fmt::format("jit: compile worker: {}: {}", what, std::strerror(error)));
 }
-
-/// Attributes and file actions of posix_spawn, released when this goes.
-struct Spawn {
-  posix_spawnattr_t attributes{};
-  posix_spawn_file_actions_t actions{};
-
-  explicit Spawn(int socket) {
-    posix_spawnattr_init(&attributes);
-    posix_spawn_file_actions_init(&actions);
-    // A group of its own, or Ctrl-C would end the worker of a program that handles it.
-    posix_spawnattr_setflags(
-        &attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
-    posix_spawnattr_setpgroup(&attributes, 0);
-    sigset_t set;
-    sigfillset(&set);
-    posix_spawnattr_setsigdefault(&attributes, &set);
-    sigemptyset(&set);
-    posix_spawnattr_setsigmask(&attributes, &set);
-    posix_spawn_file_actions_adddup2(&actions, socket, STDIN_FILENO);
-    posix_spawn_file_actions_adddup2(&actions, STDERR_FILENO, STDOUT_FILENO);
-#if defined(__GLIBC__) && __GLIBC_PREREQ(2, 34)
-    // Files that other code opened without close-on-exec.
-    posix_spawn_file_actions_addclosefrom_np(&actions, STDERR_FILENO + 1);
-#endif
-  }
-  ~Spawn() {
-    posix_spawn_file_actions_destroy(&actions);
-    posix_spawnattr_destroy(&attributes);
-  }
-  Spawn(const Spawn&) = delete;
-  Spawn& operator=(const Spawn&) = delete;
-};
 
 std::vector<std::string> merged_environment(const std::vector<std::string>& extra) {
   const auto name_of = [](std::string_view entry) { return entry.substr(0, entry.find('=')); };
@@ -97,10 +65,10 @@ pid_t start(const WorkerSpec& spec, int socket) {
   const std::vector<char*> environment = subprocess::pointers_to(variables);
   std::string program = spec.executable;
   char* argv[] = {program.data(), nullptr};
-  const Spawn settings(socket);
+  subprocess::CleanSpawn spawn(socket);
+  posix_spawn_file_actions_adddup2(spawn.actions(), STDERR_FILENO, STDOUT_FILENO);
   pid_t pid = -1;
-  const int error = posix_spawn(&pid, program.c_str(), &settings.actions, &settings.attributes,
-                                argv, environment.data());
+  const int error = spawn.start(&pid, program.c_str(), argv, environment.data());
   if (error != 0) {
     throw_error(ErrorKind::kRuntime,
                 fmt::format("jit: compile worker: cannot start {}: {}\n"

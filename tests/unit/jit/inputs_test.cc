@@ -1,5 +1,6 @@
 #include "src/jit/inputs.h"
 
+#include <cmath>
 #include <fstream>
 
 #include <gmock/gmock.h>
@@ -92,6 +93,23 @@ TEST_F(Key, OrderAndDivisionOfTextsCount) {
   for (std::size_t i = 0; i < keys.size(); ++i) {
     for (std::size_t j = 0; j < i; ++j) EXPECT_NE(keys[i], keys[j]);
   }
+}
+
+TEST(ResolveInputs, SettingsThatMeanNothing) {
+  const test::FileTree tree;
+  Request request{.file = "k.cu", .source = "//", .instantiate = "k", .arch = "sm_90a"};
+  for (const double seconds : {-1.0, -0.001, std::nan(""), HUGE_VAL}) {
+    request.time_limit = seconds;
+    EXPECT_THAT(test::error_text([&] { resolve_inputs(request); }),
+                testing::StartsWith("ValueError: jit: time_limit: expected seconds"));
+  }
+  request.time_limit = 0;
+  request.include_dirs = {tree.root().string(), tree.path("none")};
+  EXPECT_THAT(test::error_text([&] { resolve_inputs(request); }),
+              testing::StartsWith("ValueError: jit: include_dirs: expected folders, got \"" +
+                                  tree.path("none") + "\", which is none\n  hint: "));
+  tree.write("none/value.h");
+  EXPECT_NO_THROW(resolve_inputs(request));
 }
 
 TEST(ResolveInputs, NothingToInstantiate) {
