@@ -9,10 +9,8 @@ from typing import Any
 # of the expression are of a file of that name.
 _SYMBOL = re.compile(r"einkorn_entry_(\d+)")
 _OF_ENTRY = re.compile(r"jit: einkorn_entry_(\d+)(?:\(\d+\))?: error: ")
-_OF_KERNEL = "  hint: the entry has to name a kernel of the source"  # as the library says
 
 _COMMENTS = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
-_KERNEL = re.compile(r"__global__\b(?:[^;{}()]|__launch_bounds__\s*\([^)]*\))*?\b(\w+)\s*\(")
 _FUNCTION = re.compile(r"\bvoid\s+(\w+)\s*\([^;{}]*\)\s*(?:noexcept\s*)?\{")
 
 
@@ -30,9 +28,9 @@ def _source_of(asked: Mapping[str, Any]) -> tuple[str, str]:
         return path, file.read()
 
 
-def _found(what: str, pattern: re.Pattern[str], text: str) -> str:
-    names = ", ".join(dict.fromkeys(pattern.findall(_COMMENTS.sub(" ", text))))
-    return f"  {what} found there: {names}\n" if names else ""
+def _found(text: str) -> str:
+    names = ", ".join(dict.fromkeys(_FUNCTION.findall(_COMMENTS.sub(" ", text))))
+    return f"  functions found there: {names}\n" if names else ""
 
 
 def _hint(message: str) -> str:
@@ -44,11 +42,9 @@ def _hint(message: str) -> str:
 
 
 def told_of(error: RuntimeError, name: str, asked: Mapping[str, Any]) -> str:
-    """The message; as it is, unless the error is of an entry."""
+    """The message; as it is, unless the error is of an entry of the CPU."""
     entries = asked["entries"]
     text = str(error)
-    if asked["target"] == "cuda" and (at := text.find(_OF_KERNEL)) >= 0:
-        return text[:at] + _found("kernels", _KERNEL, _source_of(asked)[1]) + text[at:]
     if asked["target"] != "cpu":
         return text
     of_entry = _OF_ENTRY.match(text)
@@ -60,6 +56,6 @@ def told_of(error: RuntimeError, name: str, asked: Mapping[str, Any]) -> str:
         wrong = entries[int(of_entry[1])]
         text = (
             f'jit: {name}: entry: expected a function of {file}, got "{wrong}": {first}\n'
-            f"{_found('functions', _FUNCTION, source)}  hint: {_hint(first)}\n{context}"
+            f"{_found(source)}  hint: {_hint(first)}\n{context}"
         )
     return _SYMBOL.sub(lambda one: entries[int(one[1])], text)

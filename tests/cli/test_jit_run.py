@@ -145,4 +145,7 @@ def test_mistakes_with_a_function_of_the_cpu(run_cpu):
     assert "throws: threw: something that is no std::exception" in done.stderr
     done = run_cpu("missing")
     assert done.returncode == 1
-    assert "missing" in done.stderr
+    assert "--entry: expected a function of" in done.stderr
+    assert "got 'missing': " in done.stderr
+    assert "einkorn_entry" not in done.stderr
+    assert done.stderr.count("hint:") == 1
