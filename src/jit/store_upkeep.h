@@ -37,7 +37,8 @@ Collected remove_unsound(std::string_view root);
 /// meets half of it. False when it could not be moved.
 bool remove_whole(std::string_view root, const std::string& folder);
 
-/// Everything below `<root>/v1` and `<root>/compilers`. The reason when something could not be removed.
+/// Everything below `<root>/v1` and `<root>/compilers`. The reason when something could not be
+/// removed.
 std::string clear_store(std::string_view root);
 
 }  // namespace einkorn::jit
