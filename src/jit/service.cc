@@ -237,11 +237,13 @@ void Service::publish(Job& job, Compiler& compiler, const Outcome& outcome) {
     return;
   }
   trouble = disk->publish(key, job.inputs.arch, *artifact, parts);
-  if (trouble.empty()) trouble = disk->set_identity(compiler.name(), parts.compiler);
   if (trouble.empty() && compiler.reads_disk()) {
     trouble = disk->set_dependencies(dependency_key(job.inputs, compiler), outcome.dependencies);
   }
   job.note("store", trouble.empty() ? "published" : "not published: " + trouble, start);
+  if (const std::string lost = disk->set_identity(compiler.name(), parts.compiler); !lost.empty()) {
+    job.note("store", "it will not be found without its compiler: " + lost, start);
+  }
   if (!trouble.empty()) {
     warn_once(fmt::format("the cache {} takes no more artifacts, they are kept in memory: {}",
                           disk->root(), trouble));

@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <iterator>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -18,13 +19,11 @@
 #include "src/jit/disk.h"
 #include "src/jit/known_compilers.h"
 #include "src/jit/meta.h"
+#include "src/jit/store_size.h"
 #include "src/jit/store_upkeep.h"
 
 namespace einkorn::jit {
 namespace {
-
-// The size on disk is read again after so many entries, as other processes publish too.
-constexpr unsigned kRecount = 256;
 
 std::string deps_file(std::string_view root, const Digest& key) {
   const std::string hex = key.hex();
@@ -202,14 +201,18 @@ std::string Store::publish(const Digest& key, std::string_view arch, const Artif
 void Store::keep_within_cap(const std::string& path) {
   const std::lock_guard lock(cap_mutex_);
   // The folder above may be as new.
-  size_ += disk::allocated_below(path) + disk::allocated(path.substr(0, path.rfind('/')));
-  if (!size_known_ || ++published_ >= kRecount) {
-    sweep(options_.root);
-    size_ = look_over(options_.root).bytes;
-    size_known_ = true;
-    published_ = 0;
+  const std::uint64_t added =
+      disk::allocated_below(path) + disk::allocated(path.substr(0, path.rfind('/')));
+  if (!std::exchange(swept_, true)) sweep(options_.root);
+  std::optional<std::uint64_t> size = kept_size(options_.root);
+  if (size) {
+    *size += added;
+    add_to_size(options_.root, added);
+  } else {
+    size = look_over(options_.root).bytes;
+    keep_size(options_.root, *size, modes().folder & 0666);  // for whoever may write to the store
   }
-  if (size_ > options_.max_bytes) size_ = collect_garbage(options_.root, options_.max_bytes).left;
+  if (*size > options_.max_bytes) collect_garbage(options_.root, options_.max_bytes);
 }
 
 std::optional<std::vector<std::string>> Store::dependencies(const Digest& key) const {

@@ -8,6 +8,7 @@
 //   <root>/v1/tmp/              what is on its way: made here, renamed into place
 //   <root>/v1/quarantine/       damaged ones
 //   <root>/v1/lock              one byte a key, see key_lock.h
+//   <root>/v1/size              what all of it takes, see store_size.h
 //   <root>/compilers/           by whom the artifacts were compiled, see known_compilers.h
 //
 // A published entry never changes. Readers take no lock and believe nothing but the checksum.
@@ -85,9 +86,7 @@ class Store {
   StoreOptions options_;
   std::vector<std::unique_ptr<Store>> behind_;  // of also_read
   std::mutex cap_mutex_;
-  bool size_known_ = false;
-  std::uint64_t size_ = 0;  // bytes of the disk, as far as this process knows
-  unsigned published_ = 0;  // since the size was last read from disk
+  bool swept_ = false;  // by this process
 };
 
 /// `<root>/v1`

@@ -47,7 +47,7 @@ class Look {
       } else if (is_folder(at)) {
         for (const fs::directory_entry& fan : in(at.path())) add_entries(fan, name);
       } else {
-        out_.bytes += disk::allocated(at.path().string());  // the lock
+        out_.bytes += disk::allocated(at.path().string());  // the lock, the size
       }
     }
     return std::move(out_);

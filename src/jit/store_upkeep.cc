@@ -16,6 +16,7 @@
 #include "src/jit/disk.h"
 #include "src/jit/meta.h"
 #include "src/jit/store.h"
+#include "src/jit/store_size.h"
 
 namespace einkorn::jit {
 namespace {
@@ -128,7 +129,10 @@ Collected collect_garbage(std::string_view root, std::uint64_t max_bytes) {
   const StoreContent content = look_over(root);
   Collected out;
   out.left = content.bytes;
-  if (out.left <= max_bytes) return out;
+  if (out.left <= max_bytes) {
+    keep_size(root, out.left);
+    return out;
+  }
   const std::uint64_t goal = max_bytes - max_bytes / 10;
   const auto went = [&](std::uint64_t bytes) {
     out.left -= std::min(bytes, out.left);
@@ -142,6 +146,7 @@ Collected collect_garbage(std::string_view root, std::uint64_t max_bytes) {
     went(one.bytes + remove_empty_parent(one.path));
     if (one.is_entry) ++out.removed;
   }
+  keep_size(root, out.left);
   return out;
 }
 
@@ -166,6 +171,7 @@ Collected remove_unsound(std::string_view root) {
     ++out.removed;
   }
   out.left = look_over(root).bytes;
+  keep_size(root, out.left);
   return out;
 }
 

@@ -170,10 +170,11 @@ TEST(DeviceCommonHeaders, AllTogetherCostLittle) {
   }
   std::ranges::sort(without);
   std::ranges::sort(with);
-  const double cost = with[2] - without[2];
+  const double cost = with[0] - without[0];
   RecordProperty("all_cuh_ms", fmt::format("{:.1f}", cost));
-  // 6 to 9 ms measured; docs/guide/device_headers.md promises 30. A busy machine takes longer.
-  EXPECT_LT(cost, 60) << fmt::format("with: {:.1f}; without: {:.1f}", fmt::join(with, " "),
+  // 6 to 10 ms measured; docs/guide/device_headers.md promises 30. The least of each, since a busy
+  // machine takes longer now and then.
+  EXPECT_LT(cost, 30) << fmt::format("with: {:.1f}; without: {:.1f}", fmt::join(with, " "),
                                      fmt::join(without, " "));
 }
 
