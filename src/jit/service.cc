@@ -77,7 +77,7 @@ std::shared_ptr<const Artifact> Service::answer(const CompileInputs& inputs,
 
 Outcome Service::build(const CompileInputs& inputs, const std::string& compiler, Trace* trace,
                        Beside beside) {
-  Job job{.inputs = inputs, .trace = trace, .usable = {}, .refusals = {}, .outcome = {}};
+  Job job{.inputs = inputs, .trace = trace};
   job.note("memory", "miss", Clock::now());
   if (ask_packs(job)) return job.outcome;
   if (settings_.mode == Mode::kOff) throw_nothing_serves(job);

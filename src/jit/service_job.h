@@ -20,11 +20,11 @@ inline double ms_since(Clock::time_point start) {
 struct Service::Job {
   const CompileInputs& inputs;
   Trace* trace;
-  std::vector<Compiler*> usable;
-  std::vector<Compiler*> absent;                           // the others
-  std::vector<std::string> refusals;                       // "nvcc: <reason>", of these
-  std::vector<std::pair<std::string, std::string>> packs;  // asked in vain; why, or "miss"
-  Outcome outcome;
+  std::vector<Compiler*> usable = {};
+  std::vector<Compiler*> absent = {};                           // the others
+  std::vector<std::string> refusals = {};                       // "nvcc: <reason>", of these
+  std::vector<std::pair<std::string, std::string>> packs = {};  // asked in vain; why, or "miss"
+  Outcome outcome = {};
 
   void note(std::string place, std::string what, Clock::time_point since) const {
     if (trace != nullptr) {
