@@ -37,19 +37,8 @@ std::string trace_text(const jit::Trace& trace) {
   return table.text();
 }
 
-/// Side by side when there are several.
 std::vector<Compiled> compile_each(const std::vector<jit::Request>& requests) {
-  std::vector<jit::BatchResult> results;
-  if (requests.size() > 1) {
-    results = jit::compile_all(requests, {});
-  } else {
-    jit::BatchResult& one = results.emplace_back();
-    try {
-      one.program = jit::compile(requests.front(), &one.trace);
-    } catch (const Error& error) {
-      one.error = error;
-    }
-  }
+  std::vector<jit::BatchResult> results = jit::compile_all(requests, {});
   std::vector<Compiled> out;
   out.reserve(requests.size());
   for (std::size_t i = 0; i < requests.size(); ++i) {

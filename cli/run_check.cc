@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
+#include <cstdint>
 #include <map>
 
 #include <fmt/format.h>
@@ -18,24 +18,17 @@ constexpr std::size_t kShownMismatches = 5;
 // Of the differences that give a derivative: far above a double's rounding, far below 1.
 constexpr double kStep = 0x1p-20;
 
-/// The smallest positive value, below which a result may round to 0.
+/// The smallest positive value, below which a result may round to 0: the lowest pattern.
 double spacing_of(DType dtype) {
-  switch (dtype) {
-    case DType::kF64:
-      return std::numeric_limits<double>::denorm_min();
-    case DType::kF32:
-      return std::numeric_limits<float>::denorm_min();
-    case DType::kF16:
-      return decode(kF16Format, 1);
-    case DType::kBF16:
-      return decode(kBF16Format, 1);
-    case DType::kF8E4M3:
-      return decode(kF8E4M3Format, 1);
-    case DType::kF8E5M2:
-      return decode(kF8E5M2Format, 1);
-    default:
-      return 0;
-  }
+  std::uint64_t pattern = 1;
+  return is_floating(dtype) ? load_as_double(TensorView(&pattern, dtype, {1}, kCpuDevice), 0) : 0;
+}
+
+/// From 1 to the next larger value.
+double epsilon_of(DType dtype) {
+  if (dtype == kF8E4M3) return std::exp2(-kF8E4M3Format.mantissa_bits);
+  if (dtype == kF8E5M2) return std::exp2(-kF8E5M2Format.mantissa_bits);
+  return 2 * unit_roundoff(dtype);
 }
 
 /// What the names of an equation stand for, element by element.
@@ -135,22 +128,8 @@ class Elements {
 }  // namespace
 
 double default_tolerance(DType dtype) {
-  switch (dtype) {
-    case DType::kF64:
-      return 0x1p-49;
-    case DType::kF32:
-      return 0x1p-20;
-    case DType::kF16:
-      return 0x1p-7;
-    case DType::kBF16:
-      return 0x1p-4;
-    case DType::kF8E4M3:
-      return 0x1p-3;
-    case DType::kF8E5M2:
-      return 0x1p-2;
-    default:
-      return 0;  // whole numbers are exact
-  }
+  if (!is_floating(dtype)) return 0;  // whole numbers are exact
+  return (bits(dtype) == 8 ? 1 : 8) * epsilon_of(dtype);
 }
 
 void check_equation(const std::string& equation, const std::vector<RunArgument>& arguments) {

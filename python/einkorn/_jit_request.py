@@ -194,6 +194,7 @@ def request(
     kind = given.removesuffix("_source")
     as_text = given != kind
     made: dict[str, Any] = {
+        "name": name,
         "target": {"cpp": "cpu"}.get(kind, kind),
         "file": "" if as_text else _source_file(f"{name}: {given}", kind, source),
         "source": _source_text(f"{name}: {given}", kind, source) if as_text else "",
@@ -206,10 +207,4 @@ def request(
     }
     if as_text:
         made["file"] = f"{name}.{'cc' if kind == 'cpp' else 'cu'}"
-    elif kind == "cpp":
-        # Goes before what is compiled behind it; the folder gives the file the name it has there.
-        folder, base = os.path.split(made["file"])
-        made["file"] = f"{name}.entry.cc"
-        made["source"] = f'#include "{base}"\n'
-        made["include_dirs"].insert(0, folder)
     return made

@@ -15,7 +15,6 @@ from typing import Any, TypedDict, Unpack, overload
 from ._jit_apart import apart
 from ._jit_arguments import Parameter
 from ._jit_compiled import Compiled, Entry
-from ._jit_failures import told_of
 from ._jit_kernels import CpuKernel, CudaKernel, FfiFunction, FfiModule, meet_torch
 from ._jit_request import check_settings, is_list, request, shown
 from ._jit_templates import expression
@@ -72,13 +71,7 @@ def template(name: str, *arguments: Any) -> str:
 def _compiled(name: str, asked: dict[str, Any]) -> Compiled:
     import json
 
-    try:
-        return Compiled(name, library().jit_program(json.dumps(asked)))
-    except RuntimeError as error:
-        told = told_of(error, name, asked)
-        if told == str(error):
-            raise
-    raise RuntimeError(told)
+    return Compiled(name, library().jit_program(json.dumps(asked)))
 
 
 @_apart
@@ -208,7 +201,7 @@ def load(
     if template is not None:
         entry = _expression(name, entry, template)
     asked = request(name, sources, () if entry is None else (entry,), **settings)
-    key = (name, *(tuple(one) if isinstance(one, list) else one for one in asked.values()))
+    key = tuple(tuple(one) if isinstance(one, list) else one for one in asked.values())
     generation = _generation
     known = _loaded.get(key)
     return known if known is not None else _load(name, asked, key, generation)

@@ -13,6 +13,7 @@
 
 #include "python/native/jit_arguments.h"
 #include "python/native/jit_kernel.h"
+#include "src/jit/compile_entries.h"
 #include "src/jit/cpu_entry.h"
 #include "src/jit/diagnostics.h"
 #include "src/jit/ffi_module.h"
@@ -38,16 +39,6 @@ jit::Target target_of(const std::string& name) {
   }
   throw_error(ErrorKind::kValue,
               fmt::format("jit: target: expected cuda, cpu or ffi, got {}", name));
-}
-
-/// A function of the CPU is called through one that is compiled behind it.
-void add_entry_functions(jit::Request& request) {
-  std::vector<std::string> symbols;
-  symbols.reserve(request.instantiate.size());
-  for (std::size_t i = 0; i < request.instantiate.size(); ++i)
-    symbols.push_back(jit::entry_symbol(i));
-  request.source += '\n' + jit::entry_functions(request.instantiate);
-  request.instantiate = symbols;
 }
 
 jit::Request request_of(const Json& json) {
@@ -95,20 +86,23 @@ jit::Program compile_for_any_arch(const jit::Request& request) {
   return jit::compile(request);
 }
 
-jit::Program program_of(const jit::Request& request) {
+jit::Program program_of(const jit::Request& request, const std::string& name) {
+  if (request.target == jit::Target::kCpu) {
+    return jit::compile_entries(request, fmt::format("jit: {}: entry", name));
+  }
   const bool any =
       request.target == jit::Target::kFfi && request.arch.empty() && !cuda::available();
   return any ? compile_for_any_arch(request) : jit::compile(request);
 }
 
 std::unique_ptr<Compiled> compile(std::string_view text) {
-  jit::Request request = request_of(Json::parse(text));
+  const Json asked = Json::parse(text);
+  const jit::Request request = request_of(asked);
   auto out = std::make_unique<Compiled>();
   out->target = request.target;
   out->arch = request.arch;
   out->expressions = request.instantiate;
-  if (request.target == jit::Target::kCpu) add_entry_functions(request);
-  out->program = program_of(request);
+  out->program = program_of(request, asked.at("name"));
   return out;
 }
 

@@ -24,11 +24,11 @@ bool goes_to_a_worker(const Request& request) {
   return request.compiler.empty() && request.target == Target::kCuda;
 }
 
-BatchResult compile_one(const Request& request) {
+BatchResult compile_one(const Request& request, Beside beside) {
   BatchResult result;
   try {
     const std::optional<Program> known = compiled_before(request);
-    result.program = known ? *known : compile_now(request, Beside::kOthers, &result.trace);
+    result.program = known ? *known : compile_now(request, beside, &result.trace);
   } catch (const Error& error) {
     result.error = error;
   }
@@ -72,11 +72,12 @@ std::vector<BatchResult> compile_all(
   std::mutex mutex;
   std::exception_ptr trouble;
   const std::vector<std::size_t> order = longest_first(requests);
+  const Beside beside = requests.size() > 1 ? Beside::kOthers : Beside::kNothing;
   const auto work = [&] {
     for (std::size_t at = next++; at < order.size(); at = next++) {
       const std::size_t i = order[at];
       try {
-        results[i] = compile_one(requests[i]);
+        results[i] = compile_one(requests[i], beside);
         const std::lock_guard lock(mutex);
         if (done && !trouble) done(i, results[i]);
       } catch (...) {

@@ -19,7 +19,8 @@ struct BatchResult {
 };
 
 /// Compiles many requests, on as many workers as there are CPUs: NVRTC compiles one source at a
-/// time within a process. Requests that name no compiler go to workers where there are some.
+/// time within a process. Requests that name no compiler go to workers where there are some; one
+/// alone is compiled within the process, which is sooner.
 /// `done` hears of each as it is finished, one call at a time, from any thread; if it throws, what
 /// is not begun is left out and the exception goes on to the caller.
 std::vector<BatchResult> compile_all(

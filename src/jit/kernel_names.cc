@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <utility>
 
 namespace einkorn::jit {
 namespace {
@@ -31,6 +32,13 @@ std::size_t skip_blanks(std::string_view text, std::size_t at) {
   return at;
 }
 
+/// The word at `at`, empty where none begins.
+std::string_view word_at(std::string_view text, std::size_t at) {
+  std::size_t end = at;
+  while (end < text.size() && is_word(text[end])) ++end;
+  return text.substr(at, end - at);
+}
+
 /// Behind the bracket that closes the one at `at`, or npos.
 std::size_t behind_closing(std::string_view text, std::size_t at) {
   int depth = 0;
@@ -52,9 +60,8 @@ std::string_view name_behind(std::string_view text, std::size_t at) {
     if (at == text.size()) break;
     const char c = text[at];
     if (is_word(c)) {
-      const std::size_t begin = at;
-      while (at < text.size() && is_word(text[at])) ++at;
-      word = text.substr(begin, at - begin);
+      word = word_at(text, at);
+      at += word.size();
     } else if (c == '(') {
       if (!is_attribute(word)) return word;
       at = behind_closing(text, at);
@@ -86,18 +93,53 @@ std::string parameters_before(std::string_view text, std::size_t at) {
   return {};
 }
 
+/// The name of the function whose "void" ends at `at`, if it is defined there; empty: none is.
+std::string_view defined_behind(std::string_view text, std::size_t at) {
+  const std::size_t begin = skip_blanks(text, at);
+  const std::string_view name = word_at(text, begin);
+  std::size_t next = skip_blanks(text, begin + name.size());
+  if (begin == at || name.empty() || next >= text.size() || text[next] != '(') return {};
+  next = behind_closing(text, next);
+  if (next == std::string_view::npos) return {};
+  next = skip_blanks(text, next);
+  if (word_at(text, next) == "noexcept") next = skip_blanks(text, next + 8);
+  return next < text.size() && text[next] == '{' ? name : std::string_view();
+}
+
+/// f(at) behind each place where the mark stands as a word.
+template <class F>
+void for_each_word(std::string_view text, std::string_view mark, F&& f) {
+  for (std::size_t at = text.find(mark); at != std::string_view::npos;
+       at = text.find(mark, at + 1)) {
+    const std::size_t end = at + mark.size();
+    if ((at > 0 && is_word(text[at - 1])) || (end < text.size() && is_word(text[end]))) continue;
+    f(at, end);
+  }
+}
+
+void add_new(std::vector<std::string>& names, std::string name) {
+  if (std::ranges::find(names, name) == names.end()) names.push_back(std::move(name));
+}
+
 }  // namespace
 
 std::vector<std::string> kernel_names(std::string_view source) {
-  constexpr std::string_view kMark = "__global__";
   const std::string text = without_comments(source);
   std::vector<std::string> out;
-  for (std::size_t at = text.find(kMark); at != std::string::npos; at = text.find(kMark, at + 1)) {
-    const std::string_view name = name_behind(text, at + kMark.size());
-    if (name.empty()) continue;
-    std::string one = std::string(name) + parameters_before(text, at);
-    if (std::ranges::find(out, one) == out.end()) out.push_back(std::move(one));
-  }
+  for_each_word(text, "__global__", [&](std::size_t begin, std::size_t end) {
+    const std::string_view name = name_behind(text, end);
+    if (!name.empty()) add_new(out, std::string(name) + parameters_before(text, begin));
+  });
+  return out;
+}
+
+std::vector<std::string> function_names(std::string_view source) {
+  const std::string text = without_comments(source);
+  std::vector<std::string> out;
+  for_each_word(text, "void", [&](std::size_t, std::size_t end) {
+    const std::string_view name = defined_behind(text, end);
+    if (!name.empty()) add_new(out, std::string(name));
+  });
   return out;
 }
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// The kernels that a CUDA source defines or declares, for messages.
+// What a source defines or declares that could be an entry, for messages.
 
 #include <string>
 #include <string_view>
@@ -11,5 +11,8 @@ namespace einkorn::jit {
 /// "k", or "k<class T, int N>" for a template, as written and without namespaces, each once. What
 /// macros make is not found.
 std::vector<std::string> kernel_names(std::string_view source);
+
+/// The functions that return void and are defined there: "add", each once, likewise.
+std::vector<std::string> function_names(std::string_view source);
 
 }  // namespace einkorn::jit

@@ -210,7 +210,7 @@ void Store::keep_within_cap(const std::string& path) {
     add_to_size(options_.root, added);
   } else {
     size = look_over(options_.root).bytes;
-    keep_size(options_.root, *size, modes().folder & 0666);  // for whoever may write to the store
+    keep_size(options_.root, *size);
   }
   if (*size > options_.max_bytes) collect_garbage(options_.root, options_.max_bytes);
 }

@@ -69,12 +69,14 @@ void add_to_size(std::string_view root, std::uint64_t bytes) {
   append(path_of(root), fmt::format("{}\n", bytes), 0, 0);
 }
 
-void keep_size(std::string_view root, std::uint64_t bytes, mode_t mode, std::time_t now) {
+void keep_size(std::string_view root, std::uint64_t bytes, std::time_t now) {
+  struct stat folder{};
+  struct stat file{};
+  if (stat(version_folder(root).c_str(), &folder) != 0) return;
   const std::string path = path_of(root);
-  struct stat info{};
-  const bool there = lstat(path.c_str(), &info) == 0;
+  const bool there = lstat(path.c_str(), &file) == 0;
   append(path, fmt::format("{}{} {}\n", kWalked, now, bytes), there ? O_TRUNC : O_CREAT | O_EXCL,
-         mode);
+         folder.st_mode & 0666);
 }
 
 }  // namespace einkorn::jit

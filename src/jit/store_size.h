@@ -5,8 +5,6 @@
 // when, each further one what a publication added; a line is one write() at the file's end, so that
 // processes do not lose each other's.
 
-#include <sys/types.h>
-
 #include <cstdint>
 #include <ctime>
 #include <optional>
@@ -21,8 +19,7 @@ std::optional<std::uint64_t> kept_size(std::string_view root, std::time_t now = 
 /// Adds what a publication took. Trouble costs no more than a walk later.
 void add_to_size(std::string_view root, std::uint64_t bytes);
 
-/// What a walk found. A new file gets the mode.
-void keep_size(std::string_view root, std::uint64_t bytes, mode_t mode = 0600,
-               std::time_t now = std::time(nullptr));
+/// What a walk found. Whoever may write to the store may add to it.
+void keep_size(std::string_view root, std::uint64_t bytes, std::time_t now = std::time(nullptr));
 
 }  // namespace einkorn::jit

@@ -170,7 +170,7 @@ Collected remove_unsound(std::string_view root) {
     out.freed += bytes + remove_empty_parent(one.path);
     ++out.removed;
   }
-  out.left = look_over(root).bytes;
+  out.left = content.bytes - std::min(content.bytes, out.freed);
   keep_size(root, out.left);
   return out;
 }

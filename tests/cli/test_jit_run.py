@@ -146,6 +146,6 @@ def test_mistakes_with_a_function_of_the_cpu(run_cpu):
     done = run_cpu("missing")
     assert done.returncode == 1
     assert "--entry: expected a function of" in done.stderr
-    assert "got 'missing': " in done.stderr
+    assert 'got "missing": ' in done.stderr
     assert "einkorn_entry" not in done.stderr
     assert done.stderr.count("hint:") == 1

@@ -33,5 +33,15 @@ TEST(KernelNames, EachOnceAndNoneOfComments) {
   EXPECT_THAT(kernel_names("__global__"), IsEmpty());
 }
 
+TEST(FunctionNames, DefinedAndVoid) {
+  EXPECT_THAT(function_names("void add(float* y, int n) {}\n// void old() {}\n"
+                             "template <class T> inline void scale(T* y) noexcept { add(y, 1); }\n"
+                             "void declared(int);\nint number() { return 1; }\n"
+                             "void* address() {}\navoid(x) {}\nvoid add(double*) {}\n"),
+              ElementsAre("add", "scale"));
+  EXPECT_THAT(function_names("void"), IsEmpty());
+  EXPECT_THAT(function_names("void f("), IsEmpty());
+}
+
 }  // namespace
 }  // namespace einkorn::jit

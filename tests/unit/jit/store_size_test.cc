@@ -36,7 +36,7 @@ TEST_F(StoreSize, IsWhatWasFoundAndAdded) {
 }
 
 TEST_F(StoreSize, IsWalkedForAgain) {
-  keep_size(root(), 1000, 0600, 5'000'000);
+  keep_size(root(), 1000, 5'000'000);
   EXPECT_EQ(kept_size(root(), 5'000'000 + 24 * 3600), 1000u);
   EXPECT_EQ(kept_size(root(), 5'000'001 + 24 * 3600), std::nullopt);
   EXPECT_EQ(kept_size(root(), 4'999'999), std::nullopt) << "a clock that was set back";
@@ -51,7 +51,9 @@ TEST_F(StoreSize, IsWalkedForAgain) {
 }
 
 TEST_F(StoreSize, HasTheModeOfWhoSharesTheStore) {
-  keep_size(root(), 1, 0666);
+  const std::string folder = tree_.path("v1");
+  ASSERT_EQ(chmod(folder.c_str(), 01777), 0);
+  keep_size(root(), 1);
   struct stat info{};
   ASSERT_EQ(stat(tree_.path("v1/size").c_str(), &info), 0);
   EXPECT_EQ(info.st_mode & 0777, 0666u);
